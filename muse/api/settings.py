@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -30,91 +31,48 @@ OF_ROWS = ("words", "captions")  # files that --src- and --tgt- name beside that
 def settings_of(config: AlignConfig | None = None, **options: Any) -> AlignConfig:
     """The settings with these options; one that is None is not given. They replace those of `config`.
 
-    Raise BadSetting for an unknown name and a value of another kind, and Contradiction for options that
-    exclude one another.
+    Raise BadSetting for an unknown name and a value of another kind.
     """
     given = {name: value for name, value in options.items() if value is not None}
     if config is None:
-        made = AlignConfig(**given)
-    elif isinstance(config, AlignConfig):
-        made = replace(config, **{**preset_of(AlignConfig, given.get("recipe", "")), **given})
-    else:
+        return AlignConfig(**given)
+    if not isinstance(config, AlignConfig):
         raise BadSetting(f"config must be a muse.AlignConfig, got {config!r}")
-    return made
+    return replace(config, **{**preset_of(AlignConfig, given.get("recipe", "")), **given})
 
 
 def check(config: AlignConfig) -> None:
     """Raise BadSetting or Contradiction for settings that cannot be, as far as that shows without files."""
-    init, sources, pairs, most = config.init, config.src, config.dictionary, config.max_vocab
-    _refuse(
-        (
-            init == "identical" and config.no_identical,
-            "--no-identical forbids --init identical; leave one of them out",
-        ),
-        (
-            config.reweight and config.refine is False,
-            "--reweight follows refinement, which --no-refine leaves out; leave one of them out",
-        ),
-        (
-            config.reweight and not config.moves_target,
-            "--reweight moves the target, which several languages share; use it with one --src and no --into",
-        ),
-    )
-    _check_languages(config)
-    emb = (("--src", config.src_emb, sources), ("--via", config.via_emb, config.via))
-    not_own = given_only(config, OWN_TARGET) if config.into is not None else []
-    of_one = given_only(config, ONE_SOURCE) if len(sources) > 1 else []
-    _refuse(
-        *(
-            (
-                files and len(files) != len(languages),
-                f"{option}-emb must be given once for each {option}, in the same order: got {len(files)} "
-                f"files for {len(languages)} languages; give one for each, or none to search for them",
-            )
-            for option, files, languages in emb
-        ),
-        # A space that grows has a target already.
-        *((True, f"--into uses the target's vectors in the space; omit {flag}") for flag in not_own),
-        (
-            config.into is not None and config.keeps_lengths,
-            "--into has the target's vectors at unit length, so those of --src need it too; got "
-            f"--normalise {','.join(config.normalise) or 'none'}; let it end with unit",
-        ),
-    )
-    if config.into is None and config.tgt is None:
-        raise BadSetting(NO_PIVOT)
-    one_by_one = f"needs a single --src, got {len(sources)}; align that language first, then add the others"
-    _refuse(
-        *((True, f"{flag} {one_by_one} with --into") for flag in of_one),
-        (
-            config.joint and (len(sources) < 2 or config.into is not None),
-            "--joint needs at least two --src and no --into: it moves every language but the target",
-        ),
-        (
-            pairs is None and init == "dictionary",
-            "--init dictionary needs the pairs to learn from, got none; give --dictionary FILE",
-        ),
-        (
-            pairs is not None and config.refine is False and init not in ("auto", "dictionary"),
-            "--no-refine with --dictionary is Procrustes on the pairs, which needs no initialisation, "
-            f"got --init {init}; leave out one of the three",
-        ),
-    )
-    if pairs is None and most is not None and most < MINIMUM_WORDS:
+    for contradiction in chain(_of_options(config), _of_languages(config), _of_sides(config)):
+        raise Contradiction(contradiction)
+    most = config.max_vocab
+    if config.dictionary is None and most is not None and most < MINIMUM_WORDS:
         raise BadSetting(
             f"--max-vocab must be at least {MINIMUM_WORDS}, with fewer words nothing is aligned "
             f"without a dictionary; got {most}; raise it, or give --dictionary FILE"
         )
 
 
-def _refuse(*problems: tuple[object, str]) -> None:
-    """Raise Contradiction with the first of these problems that there is."""
-    for there, problem in problems:
-        if there:
-            raise Contradiction(problem)
+def _of_options(config: AlignConfig) -> Iterator[str]:
+    """Yields what is wrong with options that exclude one another."""
+    init, pairs = config.init, config.dictionary
+    if init == "identical" and config.no_identical:
+        yield "--no-identical forbids --init identical; leave one of them out"
+    if config.reweight and config.refine is False:
+        yield "--reweight follows refinement, which --no-refine leaves out; leave one of them out"
+    if config.reweight and not config.moves_target:
+        yield "--reweight moves the target, which several languages share; give one --src and no --into"
+    if pairs is None and init == "dictionary":
+        yield "--init dictionary needs the pairs to learn from, got none; give --dictionary FILE"
+    if pairs is not None and config.refine is False and init not in ("auto", "dictionary"):
+        yield (
+            "--no-refine with --dictionary is Procrustes on the pairs, which needs no initialisation, "
+            f"got --init {init}; leave out one of the three"
+        )
 
 
-def _check_languages(config: AlignConfig) -> None:
+def _of_languages(config: AlignConfig) -> Iterator[str]:
+    """Yields what is wrong with the languages beside one another; BadSetting for one that cannot be."""
     sources = config.src
     if not sources:
         raise BadSetting("at least one --src is needed, got none")
@@ -122,23 +80,48 @@ def _check_languages(config: AlignConfig) -> None:
     for language in every:
         check_language(language)
     check_apart(every)
-    again = [language for language in sources if sources.count(language) > 1]
-    detours = [language for language in config.via if every.count(language) > 1]
-    _refuse(
-        *((True, f"every --src must be a different language, got {one!r} twice") for one in again),
-        (
-            config.tgt in sources,
-            f"--src and --tgt must be different languages, got {config.tgt!r} twice; change one",
-        ),
-        *(
-            (
-                True,
-                f"every --via must be a language besides --src and --tgt, given once; got {one!r} again; "
-                "leave it out: the languages of --src serve as detours anyway",
+    for language in sources:
+        if sources.count(language) > 1:
+            yield f"every --src must be a different language, got {language!r} twice"
+    if config.tgt in sources:
+        yield f"--src and --tgt must be different languages, got {config.tgt!r} twice; change one"
+    for language in config.via:
+        if every.count(language) > 1:
+            yield (
+                f"every --via must be a language besides --src and --tgt, given once; got {language!r} "
+                "again; leave it out: the languages of --src serve as detours anyway"
             )
-            for one in detours
-        ),
-    )
+
+
+def _of_sides(config: AlignConfig) -> Iterator[str]:
+    """Yields what is wrong with the options of one side or of several; BadSetting without a target."""
+    sources = config.src
+    for option, files, languages in (
+        ("--src", config.src_emb, sources),
+        ("--via", config.via_emb, config.via),
+    ):
+        if files and len(files) != len(languages):
+            yield (
+                f"{option}-emb must be given once for each {option}, in the same order: got {len(files)} "
+                f"files for {len(languages)} languages; give one for each, or none to search for them"
+            )
+    if config.into is not None:  # a space that grows has a target already
+        for flag in given_only(config, OWN_TARGET):
+            yield f"--into uses the target's vectors in the space; omit {flag}"
+        if config.keeps_lengths:
+            yield (
+                "--into has the target's vectors at unit length, so those of --src need it too; got "
+                f"--normalise {','.join(config.normalise) or 'none'}; let it end with unit"
+            )
+    elif config.tgt is None:
+        raise BadSetting(NO_PIVOT)
+    for flag in given_only(config, ONE_SOURCE) if len(sources) > 1 else ():
+        yield (
+            f"{flag} needs a single --src, got {len(sources)}; align that language first, then add the "
+            "others with --into"
+        )
+    if config.joint and (len(sources) < 2 or config.into is not None):
+        yield "--joint needs at least two --src and no --into: it moves every language but the target"
 
 
 def check_files(config: AlignConfig, *, besides: Collection[str] = ()) -> None:
@@ -195,21 +178,16 @@ def checked_texts(config: AlignConfig) -> dict[str, Path]:
     """
     src_text, tgt_text = config.src_text, config.tgt_text
     given = (("--src", src_text, config.src_emb), ("--tgt", tgt_text, config.tgt_emb))
-    _refuse(
-        *(
-            (text and vectors, f"{side}-text replaces {side}-emb, got both; leave one of them out")
-            for side, text, vectors in given
-        ),
-        (
-            src_text and len(src_text) != len(config.src),
+    for side, text, vectors in given:
+        if text and vectors:
+            raise Contradiction(f"{side}-text replaces {side}-emb, got both; leave one of them out")
+    if src_text and len(src_text) != len(config.src):
+        raise Contradiction(
             f"--src-text must be given once for each --src, got {len(src_text)} for {len(config.src)}; give "
-            "all of them, in the same order",
-        ),
-        (
-            tgt_text and config.tgt is None,
-            "--tgt-text needs --tgt LANG; --into has the target's vectors in its space",
-        ),
-    )
+            "all of them, in the same order"
+        )
+    if tgt_text and config.tgt is None:
+        raise Contradiction("--tgt-text needs --tgt LANG; --into has the target's vectors in its space")
     texts = dict(zip(config.src, src_text, strict=False))
     if tgt_text is not None:
         texts[str(config.tgt)] = tgt_text

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel
 
 from muse.ranking.translations import Grade
+from muse.report.word_map import Region
 from muse.space.derived import AnswersBy
 
 
@@ -189,15 +190,6 @@ class Point(BaseModel):
     probability: float | None
 
 
-class Part(BaseModel):
-    """A region of the picture: its middle, its number of pairs, and the index of the point that names it."""
-
-    x: float
-    y: float
-    pairs: int
-    name: int
-
-
 class PictureAnswer(BaseModel):
     """Words on a plane, the same in both directions; none and not `ready` while it is being drawn."""
 
@@ -205,7 +197,7 @@ class PictureAnswer(BaseModel):
     target: str
     ready: bool
     points: list[Point]
-    regions: list[Part]
+    regions: list[Region]
 
 
 class Landmark(BaseModel):

@@ -7,7 +7,6 @@ Pages of other sites are refused, and few requests are worked on at once; the ot
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping
-from dataclasses import asdict
 from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Depends, HTTPException, Query, Request
@@ -207,7 +206,7 @@ def picture(explorer: Asked, way: Way) -> responses.PictureAnswer:
         target=way[1],
         ready=drawn is not None,
         points=[] if drawn is None else list(_points(drawn)),
-        regions=[] if drawn is None else [responses.Part(**asdict(region)) for region in drawn.regions],
+        regions=[] if drawn is None else list(drawn.regions),
     )
 
 
