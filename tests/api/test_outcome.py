@@ -90,11 +90,3 @@ def test_python_asks_too(files: Path) -> None:
     with pytest.raises(BadSetting, match="made otherwise: seed 0 .now 5.; give force"):
         package.align("fr", "en", **settings, seed=5)
     assert package.align("fr", "en", **settings, seed=5, force=True).manifest.seed == 5
-
-
-def test_without_a_space_nothing_is_compared(muse: Command, files: Path) -> None:
-    (files / "out").mkdir()
-    (files / "out" / "notes.txt").touch()
-    refused(muse(*quick(files)), "out exists and is not an aligned space")
-    (files / "out" / "notes.txt").unlink()
-    assert muse(*quick(files)).code in (0, 3)

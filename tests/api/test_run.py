@@ -225,15 +225,6 @@ def test_device_and_progress_reach_the_run(monkeypatch: pytest.MonkeyPatch) -> N
     assert (seen["device"], seen["progress"]) == ("cpu", progress)
 
 
-def test_one_language_for_detours_may_be_a_string(tmp_path: Path) -> None:
-    source, target, _ = raw_pair()
-    write_vec(tmp_path / "fr.vec", source)
-    write_vec(tmp_path / "en.vec", target)
-    with pytest.raises(BadFile, match=r"de\.vec: expected a file"):
-        muse.align("fr", "en", via="de", via_emb=[tmp_path / "de.vec"], src_emb=tmp_path / "fr.vec",
-                   tgt_emb=tmp_path / "en.vec", out=tmp_path / "space")  # fmt: skip
-
-
 @pytest.mark.slow
 def test_the_vectors_of_a_pipeline(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("spacy", reason="the vectors of pipelines need spaCy")

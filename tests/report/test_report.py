@@ -375,15 +375,6 @@ def test_what_was_learned_from_a_dictionary_is_shown(muse: Command, tmp_path: Pa
 
 
 @pytest.mark.slow
-def test_what_gave_the_pairs_is_shown(muse: Command, tmp_path: Path) -> None:
-    space = with_history(tmp_path, supervision={**SUPERVISION, "pairs_of": "program"}, method="hints")
-    assert muse("report", space, "-q").code == 0
-    text = " ".join(page_of(tmp_path / "fr-en.html").text.split())
-    assert "Learned from 4,321 pairs of a program" in text
-    assert "of a dictionary" not in text
-
-
-@pytest.mark.slow
 def test_what_align_learns_from_pairs_is_what_a_report_shows(muse: Command, tmp_path: Path) -> None:
     source, target, _ = raw_pair()
     files = [write_vec(tmp_path / f"{side.language}.vec", side) for side in (source, target)]
