@@ -13,7 +13,7 @@ from muse.cli import main
 from muse.files.space_manifest import Manifest
 from muse.report.next_steps import NextStep, base_of, command_line, next_steps, shown
 
-HERE = {"measured": True, "words": 14_000, "languages": ("fr", "en")}
+HERE: dict[str, Any] = {"measured": True, "words": 14_000, "languages": ("fr", "en")}
 COMMAND = ["muse", "align", "--src", "fr", "--tgt", "en", "--tgt-emb", "/data/en.vec", "--max-vocab", "900",
            "--out", "/work/fr-en", "--quiet", "--dictionary", "few.txt"]  # fmt: skip
 
