@@ -20,9 +20,8 @@ import torch
 from muse.api import inputs
 from muse.api import run as api
 from muse.errors import NotConverged
-from muse.files.space_folder import write_array
+from muse.files import space_folder
 from muse.learn import multilingual
-from muse.space import saving as space_saving
 from tests.support.command import Command, Ended, align_arguments, tree
 from tests.support.spaces import saved
 from tests.support.toys import raw_pair, write_vec
@@ -245,7 +244,7 @@ def test_a_full_disk_leaves_no_half_of_a_space(
     muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch, place: int
 ) -> None:
     monkeypatch.setattr(multilingual, "learn", _learned)  # the disk fills up whatever was learned
-    written = write_array
+    written = space_folder.write_array
     calls: list[Path] = []
 
     def write(path: Path, *rest: Any) -> None:
@@ -255,7 +254,7 @@ def test_a_full_disk_leaves_no_half_of_a_space(
             raise OSError(errno.ENOSPC, "No space left on device", str(path))
         written(path, *rest)
 
-    monkeypatch.setattr(space_saving, "write_array", write)
+    monkeypatch.setattr(space_folder, "write_array", write)
     before = tree(files)
     ended = muse(*good(files, "-q"))
     refused(ended, "out", "the disk is full")
@@ -295,7 +294,7 @@ def test_ctrl_c_leaves_no_half_of_a_space(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(multilingual, "learn", _learned)
-    monkeypatch.setattr(space_saving, "write_array", interrupt)
+    monkeypatch.setattr(space_folder, "write_array", interrupt)
     ended = muse(*good(files))
     assert ended.code == 130
     assert ended.out == ""

@@ -178,7 +178,7 @@ class _LeastSure:
         return len(identical_strings(own, other)) / max(1, min(len(own), len(other)))
 
     def dictionaries(self, *, for_learning: bool) -> list[Path]:
-        """Dictionaries of these languages in `dictionaries/`, those for testing apart: none learns from them."""
+        """Dictionaries of these languages in `dictionaries/`: what is for testing is not learned from."""
         found = Path("dictionaries").rglob(f"{self._pair}.*txt")
         learned_from = (f"{self._pair}.txt", f"{self._pair}.0-5000.txt")
         return sorted(path for path in found if (path.name in learned_from) == for_learning)

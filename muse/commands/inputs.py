@@ -28,7 +28,7 @@ def lines_on_stdin() -> Iterator[list[str]]:
 
     if sys.stdin is None:
         raise BadFile(f"{STDIN}: expected text, but it is closed; send text")
-    return read_blocks(cast("BufferedReader", sys.stdin.buffer).read1, STDIN)
+    return read_blocks(lambda size: cast("BufferedReader", sys.stdin.buffer).read1(size), STDIN)
 
 
 class Sampled:
