@@ -10,15 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from muse.errors import Mismatch
-from muse.evaluation.score import (
-    Interval,
-    JsonScore,
-    Signature,
-    lexicon_name,
-    percentile_interval,
-    space_signature,
-    with_interval,
-)
+from muse.evaluation import score
 from muse.lexicon import Lexicon
 from muse.space import Space
 
@@ -31,19 +23,21 @@ Values = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class CorrelationScore(JsonScore):
+class CorrelationScore(score.JsonScore):
     """Pearson's and Spearman's correlation, -1 to 1, with 95 % intervals, and how they were obtained."""
 
     pearson: float
     spearman: float
-    pearson_ci95: Interval
-    spearman_ci95: Interval
-    signature: Signature
+    pearson_ci95: score.Interval
+    spearman_ci95: score.Interval
+    signature: score.Signature
 
     def __str__(self) -> str:
         """The lines to print: a correlation each, then `counts`."""
         both = (("Pearson", self.pearson, self.pearson_ci95), ("Spearman", self.spearman, self.spearman_ci95))
-        lines = (f"{name} = {with_interval(value, ci95, 3)} | {self.signature}" for name, value, ci95 in both)
+        lines = (
+            f"{name} = {score.with_interval(value, ci95, 3)} | {self.signature}" for name, value, ci95 in both
+        )
         return "\n".join([*lines, self.counts])
 
     @property
@@ -88,15 +82,15 @@ def evaluate_similarity(
     if is_constant(cosines):
         raise Mismatch("a correlation needs cosines that differ, got the same for all pairs; check the space")
     coverage = len(rows) / len(rated)
-    signature = space_signature(
-        space, source, target, retrieval="cosine", gold=gold or lexicon_name(rated), coverage=coverage
+    signature = score.space_signature(
+        space, source, target, retrieval="cosine", gold=gold or score.lexicon_name(rated), coverage=coverage
     )
     return SimilarityScore(*correlations(cosines, ratings, rng), signature, len(rated), len(rows), coverage)
 
 
 def correlations(
     found: Values, ratings: Values, rng: np.random.Generator
-) -> tuple[float, float, Interval, Interval]:
+) -> tuple[float, float, score.Interval, score.Interval]:
     """Pearson's and Spearman's correlation of (p,) and (p,), and the intervals of both, by the same draws."""
     drawn = rng.integers(len(ratings), size=(SAMPLES, len(ratings)))
     low, high = (correlation_interval(found, ratings, drawn, ranks=ranks) for ranks in (False, True))
@@ -115,14 +109,14 @@ def spearman(cosines: Values, ratings: Values) -> float:
 
 def correlation_interval(
     cosines: Values, ratings: Values, drawn: NDArray[np.int64], *, ranks: bool
-) -> Interval:
+) -> score.Interval:
     """The 95 % percentile bootstrap interval of Pearson's correlation of (p,) and (p,), or Spearman's.
 
     `drawn` (samples, p) has the pairs of each sample. Samples with a constant side have no correlation
     and are left out.
     """
     found = sampled_correlations(cosines, ratings, drawn, ranks=ranks)
-    return percentile_interval(found[~np.isnan(found)])
+    return score.percentile_interval(found[~np.isnan(found)])
 
 
 def sampled_correlations(

@@ -15,18 +15,8 @@ import torch
 from numpy.typing import NDArray
 
 from muse.errors import Mismatch
+from muse.evaluation import score
 from muse.evaluation.ranks import Ranks, ranks_and_cosines
-from muse.evaluation.score import (
-    Interval,
-    JsonScore,
-    Score,
-    Signature,
-    bootstrap_interval,
-    bootstrap_mean,
-    json_fields,
-    space_signature,
-    with_interval,
-)
 from muse.files.vectors.table import Block, Table
 from muse.lexicon import Lexicon
 from muse.normalise import normalise
@@ -45,7 +35,7 @@ Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class RowsScore(JsonScore):
+class RowsScore(score.JsonScore):
     """P@1, P@5 and P@10 in percent, mean rank and mean cosine of the counterparts, with 95 % intervals.
 
     `queries` rows were looked up among `targets`; of several counterparts of a row the nearest counts.
@@ -56,21 +46,21 @@ class RowsScore(JsonScore):
     p_at_1: float
     p_at_5: float
     p_at_10: float
-    ci95: Interval
+    ci95: score.Interval
     mean_rank: float
-    mean_rank_ci95: Interval
+    mean_rank_ci95: score.Interval
     mean_cosine: float
-    mean_cosine_ci95: Interval
+    mean_cosine_ci95: score.Interval
     queries: int
     targets: int
     missing: int
-    signature: Signature
+    signature: score.Signature
 
     def __str__(self) -> str:
         """The lines to print."""
-        rank = with_interval(self.mean_rank, self.mean_rank_ci95)
+        rank = score.with_interval(self.mean_rank, self.mean_rank_ci95)
         return (
-            f"{Score('P@1', self.p_at_1, self.ci95, self.signature)}\n"
+            f"{score.Score('P@1', self.p_at_1, self.ci95, self.signature)}\n"
             f"P@5 = {self.p_at_5:.1f}, P@10 = {self.p_at_10:.1f}, mean rank {rank}, "
             f"mean cosine {self.mean_cosine:.3f}; {self.queries} rows looked up among {self.targets}"
             + (f", {self.missing} pairs left out: a row is missing" if self.missing else "")
@@ -99,14 +89,14 @@ def evaluate_rows(
     ranks = np.minimum.reduceat(ranks[order], first)
     cosines = np.maximum.reduceat(cosines[order], first)
     source, target = (side.language for side in sides)
-    signature = space_signature(
+    signature = score.space_signature(
         space, source, target, retrieval=str(retrieval), gold=gold, more=(f"rows:{len(x)}/{len(y)}",)
     )
     p_at_1, p_at_5, p_at_10 = (float(100 * (ranks <= depth).mean()) for depth in DEPTHS)
     return RowsScore(
-        round(p_at_1, 2), round(p_at_5, 2), round(p_at_10, 2), bootstrap_interval(ranks <= 1, rng),
-        round(float(ranks.mean()), 2), bootstrap_mean(ranks.astype(float), rng),
-        round(float(cosines.mean()), 4), bootstrap_mean(cosines, rng),
+        round(p_at_1, 2), round(p_at_5, 2), round(p_at_10, 2), score.bootstrap_interval(ranks <= 1, rng),
+        round(float(ranks.mean()), 2), score.bootstrap_mean(ranks.astype(float), rng),
+        round(float(cosines.mean()), 4), score.bootstrap_mean(cosines, rng),
         len(ranks), len(y), missing, signature,
     )  # fmt: skip
 
@@ -165,28 +155,28 @@ class StoreScore:
     """
 
     recall_at_1: float
-    recall_at_1_ci95: Interval
+    recall_at_1_ci95: score.Interval
     recall_at_10: float
-    recall_at_10_ci95: Interval
+    recall_at_10_ci95: score.Interval
     overlap: float
-    overlap_ci95: Interval
+    overlap_ci95: score.Interval
     queries: int
     rows: int
     learned: int
     worst: tuple[Sufferer, ...]
-    signature: Signature
+    signature: score.Signature
 
     def as_json(self) -> dict[str, Any]:
         """All fields, for JSON."""
-        return {**json_fields(self, "worst"), "worst": [asdict(one) for one in self.worst]}
+        return {**score.json_fields(self, "worst"), "worst": [asdict(one) for one in self.worst]}
 
     def __str__(self) -> str:
         """The lines to print."""
         left = f", {self.learned} left out: the map learned from them" if self.learned else ""
-        at_1 = with_interval(self.recall_at_1, self.recall_at_1_ci95)
+        at_1 = score.with_interval(self.recall_at_1, self.recall_at_1_ci95)
         return "\n".join((
-            str(Score("recall@10", self.recall_at_10, self.recall_at_10_ci95, self.signature)),
-            f"recall@1 {at_1}, overlap {with_interval(self.overlap, self.overlap_ci95)}; "
+            str(score.Score("recall@10", self.recall_at_10, self.recall_at_10_ci95, self.signature)),
+            f"recall@1 {at_1}, overlap {score.with_interval(self.overlap, self.overlap_ci95)}; "
             f"{self.queries} queries among {self.rows} rows{left}",
             "queries that lose most, by the share of their ten nearest rows that is left:",
             *map(str, self.worst),
@@ -225,7 +215,7 @@ def evaluate_store(
     both = (natively[:, :, None] == mapped[:, None, :]).sum(axis=(1, 2))
     share = both / NEIGHBOURS
     worst = np.flatnonzero(kept)[np.argsort(share[kept], kind="stable")[:WORST]]
-    signature = space_signature(
+    signature = score.space_signature(
         space, queries.language, language, retrieval="nn", gold=gold, more=("into the store",)
     )
     at_1, at_10, overlap = (
@@ -248,10 +238,10 @@ def evaluate_store(
     )  # fmt: skip
 
 
-def _percent(shares: NDArray[Any], rng: np.random.Generator) -> tuple[float, Interval]:
+def _percent(shares: NDArray[Any], rng: np.random.Generator) -> tuple[float, score.Interval]:
     """The mean of shares (q,) in percent, with its interval."""
     values = 100 * shares.astype(float)
-    low, high = bootstrap_mean(values, rng)
+    low, high = score.bootstrap_mean(values, rng)
     return round(float(values.mean()), 2), (round(low, 2), round(high, 2))
 
 

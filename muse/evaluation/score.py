@@ -107,10 +107,6 @@ class Score:
     signature: Signature
 
     def __repr__(self) -> str:
-        return str(self)
-
-    def __str__(self) -> str:
-        """The line to print."""
         shown = f"{self.value:.1f}" if self.ci95 is None else with_interval(self.value, self.ci95)
         return f"{self.name} = {shown} | {self.signature}"
 

@@ -38,7 +38,7 @@ class TwoWay:
     """A dataclass of what is known of a source and a target; `reversed` exchanges the languages.
 
     Its fields are named as `_OTHER` says, or are tuples for source and target, pairs (p, 2), or such classes
-    themselves, alone or in tuples.
+    themselves, alone or in a tuple.
     """
 
     def reversed(self) -> Self:
@@ -57,11 +57,8 @@ def _exchanged(value: Any) -> Any:
         return value.reversed()
     if not isinstance(value, tuple):
         return value
-    return tuple(map(_exchanged, value)) if _has_two_ways(value) else value[::-1]
-
-
-def _has_two_ways(value: object) -> bool:
-    return isinstance(value, TwoWay) or (isinstance(value, tuple) and any(map(_has_two_ways, value)))
+    two_way = all(isinstance(one, TwoWay) for one in value)
+    return tuple(one.reversed() for one in value) if two_way else value[::-1]
 
 
 def best_of_groups(group: Numbers, values: NDArray[Any]) -> Numbers:

@@ -251,11 +251,12 @@ class SpellingHalves(TwoWay):
     """Correspondences that judge no pair they were learned from, which, right or wrong, would seem alike.
 
     The words fall into two halves, `source` (n,) and `target` (m,) of 0 and 1, mutual neighbours into the
-    same. The `correspondences` of each half, of words and of endings, are learned without its own neighbours,
-    and from all the `given` pairs (p, 2).
+    same. The correspondences of each half, of `whole` words and of `ends`, are learned without its own
+    neighbours, and from all the `given` pairs (p, 2).
     """
 
-    correspondences: tuple[tuple[Correspondences, Correspondences], ...]
+    whole: tuple[Correspondences, ...]
+    ends: tuple[Correspondences, ...]
     source: Numbers
     target: Numbers
     given: Numbers
@@ -268,8 +269,8 @@ class SpellingHalves(TwoWay):
         source, target = (np.arange(len(side)) % 2 for side in (views.source, views.target))
         target[mutual[:, 1]] = source[mutual[:, 0]]
         others = (mutual[source[mutual[:, 0]] != half] for half in (0, 1))
-        learned = (views.written.correspondences(*given.with_others(some)) for some in others)
-        return cls(tuple(learned), source, target, given.pairs)
+        first, second = (views.written.correspondences(*given.with_others(some)) for some in others)
+        return cls((first[0], second[0]), (first[1], second[1]), source, target, given.pairs)
 
 
 def evidence_of(views: BilingualViews, halves: SpellingHalves, words: Numbers) -> tuple[Candidates, Matrix]:
@@ -277,7 +278,7 @@ def evidence_of(views: BilingualViews, halves: SpellingHalves, words: Numbers) -
     every = candidates_of(views, words)
     width = len(NAMES) + (0 if views.outside is None else len(OUTSIDE_COLUMNS))
     evidence = np.empty((len(every.columns), width), np.float32)
-    for half, (whole, ends) in enumerate(halves.correspondences):
+    for half, (whole, ends) in enumerate(zip(halves.whole, halves.ends, strict=True)):
         judged = replace(views, whole=whole, ends=ends)
         own = np.flatnonzero(halves.source[words] == half)
         for begin in range(0, len(own), BLOCK):

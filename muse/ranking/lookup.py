@@ -160,14 +160,11 @@ def entries_of_word(space: Space, word: str) -> dict[str, str]:
     A word that one language spells so and another one with a capital is of the first alone.
     """
     check_word(word)
-    found: dict[str, str] = {}
-    for language in space.languages:
-        if (entry := space.vectors(language).index.entry(word)) is not None:
-            found[language] = entry
-    if found:
-        return found
-    forms = {language: lookup_entry(word, space.vectors(language)) for language in space.languages}
-    return {language: form for language, form in forms.items() if form is not None}
+    every = {language: space.vectors(language) for language in space.languages}
+    found = {language: vectors.index.entry(word) for language, vectors in every.items()}
+    if not any(one is not None for one in found.values()):
+        found = {language: lookup_entry(word, vectors) for language, vectors in every.items()}
+    return {language: entry for language, entry in found.items() if entry is not None}
 
 
 SUGGESTIONS = 3
@@ -203,15 +200,12 @@ def languages_with(space: Space, word: str, *, besides: str, before: int | None 
 
     Rows in no order have no rank.
     """
-    found = []
-    for language in space.languages:
-        vectors = space.vectors(language)
-        if before is not None and not vectors.frequency_ordered:
-            continue
-        form = None if language == besides else lookup_entry(word, vectors)
-        if form is not None and (before is None or vectors.index[form] < before):
-            found.append(language)
-    return found
+    sides = [(one, space.vectors(one)) for one in space.languages if one != besides]
+    forms = [(one, vectors, lookup_entry(word, vectors)) for one, vectors in sides]
+    return [
+        one for one, vectors, form in forms if form is not None
+        and (before is None or (vectors.frequency_ordered and vectors.index[form] < before))
+    ]  # fmt: skip
 
 
 def not_found(space: Space, language: str, word: str, options: str = "--src and --tgt") -> str:

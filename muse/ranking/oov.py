@@ -7,7 +7,7 @@ unseen word is taken to follow those of all others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -206,30 +206,27 @@ def write_unseen(folder: Path, languages: tuple[str, str], unseen: OovRanker) ->
 def find_unseen(space: Space, direction: tuple[str, str]) -> OovRanker | None:
     """How words beyond those of the space are answered; None where its answers are those of CSLS."""
     counts = len(space.vectors(direction[0])), len(space.vectors(direction[1]))
-    made, name = possible_for(counts), derived_name(MODEL, *direction)
+    name = derived_name(MODEL, *direction)
     return space.once(
-        OovRanker, direction, lambda: space.derived.read(name, lambda found: made(arrays_of(found)), ALIGN)
+        OovRanker, direction, lambda: space.derived.read(name, lambda found: possible(found, counts), ALIGN)
     )
 
 
-def possible_for(counts: tuple[int, int]) -> Callable[[Mapping[str, NDArray[Any]]], OovRanker]:
-    """The function that makes it of kept arrays; it raises ValueError for those of another space."""
-
-    def made(arrays: Mapping[str, NDArray[Any]]) -> OovRanker:
-        found = OovRanker.of_arrays(arrays)
-        sizes = (len(found.csls_back), len(found.mapped_hubness), len(found.whole.targets))
-        if found.count != counts[0] or {*sizes} != {counts[1]}:
-            raise ValueError("no answers of this space")
-        numbers = (one for name, one in arrays.items() if one.dtype.kind == "f" and name != "csls")
-        if np.isnan(found.csls_back).any() or not all(np.isfinite(one).all() for one in numbers):
-            raise ValueError("expected finite numbers")
-        shares = found.model.mix, *found.model.curve.values
-        cosines = np.concatenate([found.hubness_back, found.mapped_hubness])
-        if not all(0 <= share <= 1 for share in shares) or not (np.abs(cosines) <= HIGHEST).all():
-            raise ValueError("expected probabilities and mean cosines")
-        return found
-
-    return made
+def possible(content: bytes, counts: tuple[int, int]) -> OovRanker:
+    """What is in a file, for `counts` words of both languages; ValueError for that of another space."""
+    arrays = arrays_of(content)
+    found = OovRanker.of_arrays(arrays)
+    sizes = (len(found.csls_back), len(found.mapped_hubness), len(found.whole.targets))
+    if found.count != counts[0] or {*sizes} != {counts[1]}:
+        raise ValueError("no answers of this space")
+    numbers = (one for name, one in arrays.items() if one.dtype.kind == "f" and name != "csls")
+    if np.isnan(found.csls_back).any() or not all(np.isfinite(one).all() for one in numbers):
+        raise ValueError("expected finite numbers")
+    shares = found.model.mix, *found.model.curve.values
+    cosines = np.concatenate([found.hubness_back, found.mapped_hubness])
+    if not all(0 <= share <= 1 for share in shares) or not (np.abs(cosines) <= HIGHEST).all():
+        raise ValueError("expected probabilities and mean cosines")
+    return found
 
 
 def answer_unseen(

@@ -96,8 +96,9 @@ def _nowhere(space: Space, words: Sequence[str]) -> str:
         for spelled in spellings(words[0], space.vectors(language))
     ]
     advice = "for several words, give a list of them" if " " in words[0].strip() else "check its spelling"
-    meant = f"; did you mean {', '.join(close[:NAMED])}?" if close else f"; {advice}"
-    return f"{_some(words)} is in no language of this space ({', '.join(space.languages)}){meant}"
+    if close:
+        advice = f"did you mean {', '.join(close[:NAMED])}?"
+    return f"{_some(words)} is in no language of this space ({', '.join(space.languages)}); {advice}"
 
 
 def _some(words: Sequence[str]) -> str:
@@ -109,16 +110,14 @@ def direction_of(space: Space, src: str | None, tgt: str | None) -> tuple[str, s
 
     Into which language is known of all but the pivot: into that.
     """
-    names, several = ", ".join(space.languages), len(space.languages) > 2
-    for name, language in (("src", src), ("tgt", tgt)):
+    several = len(space.languages) > 2
+    unknown = {"src": src is None and several, "tgt": tgt is None and several and src == space.pivot}
+    for name, language, other in (("src", src, tgt), ("tgt", tgt, src)):
         if not isinstance(language, str | None):
             raise BadSetting(f"{name} must be a language, got {language!r}")
-    if src is None and several:
-        other = next(language for language in space.languages if language != tgt)
-        raise BadSetting(f'the languages of this space are {names}; choose one: src="{other}"')
-    if tgt is None and several and src == space.pivot:
-        other = next(language for language in space.languages if language != src)
-        raise BadSetting(f'the languages of this space are {names}; choose one: tgt="{other}"')
+        if unknown[name]:
+            names, best = ", ".join(space.languages), next(one for one in space.languages if one != other)
+            raise BadSetting(f'the languages of this space are {names}; choose one: {name}="{best}"')
     return space.direction(src, tgt)
 
 

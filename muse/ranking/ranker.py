@@ -57,13 +57,6 @@ class Ranked:
     probability: Matrix
 
     @classmethod
-    def of(cls, found: Neighbours, probability: Tensor | None = None) -> Ranked:
-        """The neighbours of a search, with their probabilities if these are known."""
-        scores = found.scores.cpu().numpy()
-        shares = np.full_like(scores, np.nan) if probability is None else probability.cpu().numpy()
-        return cls(found.indices.cpu().numpy(), scores, shares)
-
-    @classmethod
     def none(cls, words: int, width: int) -> Ranked:
         """No targets, but room for `width` of each word."""
         empty = np.full((words, width), -np.inf, np.float32)
@@ -184,28 +177,25 @@ class Ranker:
         Whether they are `mutual` needs a search of its own, and may be left out.
         """
         some = {word: row for word, row in words.items() if bool(row.any())}
+        found: dict[str, list[Translation]] = {word: [] for word in words}
         if not some:
-            return {word: [] for word in words}
+            return found
         ranked, (source, target) = self.of_words(some), self.languages
-        counts = np.minimum(ranked.counts, min(self.top, ranked.columns.shape[1]))
-        kept = np.arange(ranked.columns.shape[1]) < counts[:, None]
-        columns = np.unique(ranked.columns[kept])
-        back = dict.fromkeys(columns.tolist(), -1)
+        counts, back = np.minimum(ranked.counts, self.top), dict[int, int]()
         if mutual:
+            columns = np.unique(ranked.columns[np.arange(ranked.columns.shape[1]) < counts[:, None]])
             best = replace(self.reversed(), top=1).best(columns)
             rows = np.where(best.counts > 0, best.columns[:, 0], -1)
-            back = dict(zip(back, rows.tolist(), strict=True))
-        found: dict[str, list[Translation]] = {word: [] for word in words}
+            back = dict(zip(columns.tolist(), rows.tolist(), strict=True))
         lines = zip(some, counts.tolist(), *(side.tolist() for side in ranked.sides), strict=True)
-        for word, count, of_word, scores, probability in lines:
+        for word, count, *sides in lines:
             own = source.index.get(word, -2)
-            targets = zip(of_word[:count], scores, probability, strict=False)
             found[word] = [
                 Translation(
                     target.words[column], score, None if share != share else share,  # nan
-                    mutual=back[column] == own, rank=rank,
+                    mutual=back.get(column, -1) == own, rank=rank,
                 )
-                for rank, (column, score, share) in enumerate(targets, 1)
+                for rank, (column, score, share) in enumerate(zip(*sides, strict=True), 1) if rank <= count
             ]  # fmt: skip
         return found
 
@@ -255,8 +245,10 @@ class Ranker:
             found = self._raised(found, (some, y), own, bias, 2.0)
         none = (~some.any(dim=1)).nonzero()[:, 0]
         found = Neighbours(found.scores.index_fill(0, none, -torch.inf), found.indices)
-        shares = None if self.calibration is None else self.calibration.probabilities(found.scores)
-        return Ranked.of(found, shares)
+        shares = torch.full_like(found.scores, torch.nan)
+        if self.calibration is not None:
+            shares = self.calibration.probabilities(found.scores)
+        return Ranked(*(side.cpu().numpy() for side in (found.indices, found.scores, shares)))
 
     @cached_property
     def _search(self) -> Search:

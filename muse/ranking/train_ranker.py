@@ -29,6 +29,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from muse.ranking import features
 from muse.ranking.candidates import (
     SPELLED,
     Candidates,
@@ -40,19 +41,6 @@ from muse.ranking.candidates import (
 )
 from muse.ranking.canonical import Maps, refine
 from muse.ranking.external_scores import ExternalScores, OutsideOdds, measured_odds
-from muse.ranking.features import (
-    ALIKE,
-    NAMES,
-    BilingualViews,
-    KnownPairs,
-    SpellingHalves,
-    candidates_of,
-    evidence_of,
-    features_of,
-    known_spellings,
-    places_of,
-    spelling_informs,
-)
 from muse.ranking.model import (
     AnswerModel,
     ChoiceReport,
@@ -120,7 +108,7 @@ class _Labelled:
 def learn_answers(
     words: tuple[Sequence[str], Sequence[str]],
     rows: tuple[Matrix, Matrix],
-    given: KnownPairs | None = None,
+    given: features.KnownPairs | None = None,
     *,
     rng: np.random.Generator,
     pretrained: BoostedTrees | None = None,
@@ -132,7 +120,7 @@ def learn_answers(
     `words` and their unit `rows` (n, k) and (m, k) in the shared space are most frequent first. Outside
     scores that say nothing in either direction are left out.
     """
-    given, untouched = given or KnownPairs.none(), deepcopy(rng)
+    given, untouched = given or features.KnownPairs.none(), deepcopy(rng)
     start = RefinedViews.of(words, rows, given, rng=rng, pretrained=pretrained)
     starts = (start, start.reversed()) if both else (start,)
     # Each direction draws for itself, so that both can be learned at once.
@@ -155,10 +143,10 @@ class RefinedViews(TwoWay):
     `halves` are how words correspond in spelling, `answered` the pairs that refined the rows, by `maps`.
     """
 
-    mapped: BilingualViews
-    refined: BilingualViews
-    halves: SpellingHalves
-    answered: KnownPairs | None = None
+    mapped: features.BilingualViews
+    refined: features.BilingualViews
+    halves: features.SpellingHalves
+    answered: features.KnownPairs | None = None
     maps: Maps | None = None
 
     @classmethod
@@ -166,7 +154,7 @@ class RefinedViews(TwoWay):
         cls,
         words: tuple[Sequence[str], Sequence[str]],
         rows: tuple[Matrix, Matrix],
-        given: KnownPairs,
+        given: features.KnownPairs,
         *,
         rng: np.random.Generator,
         pretrained: BoostedTrees | None,
@@ -176,14 +164,14 @@ class RefinedViews(TwoWay):
         They are not where the mapping was learned from many pairs.
         """
         written, lists = Spellings.of(*words, rng), NeighbourLists.of(*rows)
-        known = known_spellings(lists, given)
+        known = features.known_spellings(lists, given)
         whole, ends = written.correspondences(*known)
         spelled = nearest_both(whole.source, whole.target, SPELLED)
-        views = BilingualViews(
+        views = features.BilingualViews(
             *rows, lists, written, whole, ends, (spelled[0].indices.numpy(), spelled[1].indices.numpy()),
             outside=given.outside,
         )  # fmt: skip
-        start = cls(views, views, SpellingHalves.of(views, given))
+        start = cls(views, views, features.SpellingHalves.of(views, given))
         enough = len(given.held_out) > 0 and len(np.unique(given.pairs[:, 0])) > MANY_WORDS
         answered = None if pretrained is None or enough else _answered_first(start, pretrained)
         if answered is None or len(answered.pairs) < LEAST_ANSWERED:
@@ -192,16 +180,18 @@ class RefinedViews(TwoWay):
         return replace(start, refined=refined, answered=answered, maps=maps)
 
 
-def _answered_first(start: RefinedViews, pretrained: BoostedTrees) -> KnownPairs | None:
+def _answered_first(start: RefinedViews, pretrained: BoostedTrees) -> features.KnownPairs | None:
     """The most frequent words that are each other's answer; None where spelling says nothing."""
 
     def answers(start: RefinedViews) -> AnswerTable | None:
         """The answers of one direction, by the vectors as they are mapped."""
         views = start.mapped
-        some, evidence = evidence_of(views, start.halves, np.arange(min(FIRST_WORDS, len(views.source))))
+        some, evidence = features.evidence_of(
+            views, start.halves, np.arange(min(FIRST_WORDS, len(views.source)))
+        )
         if views.outside is not None:
             _fill_outside(views.outside, some, evidence, pretrained)
-        elif not spelling_informs(views, start.halves, some, evidence):
+        elif not features.spelling_informs(views, start.halves, some, evidence):
             return None
         model = AnswerModel.of_pretrained(pretrained, outside=views.outside is not None)
         log_odds = model.log_odds(evidence)
@@ -212,19 +202,19 @@ def _answered_first(start: RefinedViews, pretrained: BoostedTrees) -> KnownPairs
     return None if there is None or back is None else answered_pairs(there, back)
 
 
-def answered_pairs(there: AnswerTable, back: AnswerTable) -> KnownPairs:
+def answered_pairs(there: AnswerTable, back: AnswerTable) -> features.KnownPairs:
     """The pairs (p, 2) of words that are each other's answer, weighing what the less probable is."""
     pairs = mutual_pairs(there.first(), back.first())
     sides = (of.probability[of.pointers[own]] for of, own in zip((there, back), pairs.T, strict=True))
-    return KnownPairs(pairs, np.minimum(*sides).astype(np.float64))
+    return features.KnownPairs(pairs, np.minimum(*sides).astype(np.float64))
 
 
 def _refined(
-    views: BilingualViews,
-    answered: KnownPairs,
-    given: KnownPairs,
+    views: features.BilingualViews,
+    answered: features.KnownPairs,
+    given: features.KnownPairs,
     without: Flags | None = None,
-) -> tuple[BilingualViews, Maps]:
+) -> tuple[features.BilingualViews, Maps]:
     """The views by rows refined by answered pairs, and by the given ones that are not `without` (g,)."""
     known = given.with_others(answered.pairs, answered.weights, without)
     source, target, maps = refine((views.source, views.target), *known)
@@ -274,28 +264,28 @@ def _calibrated(found: ChosenAnswers, by: float) -> ChosenAnswers:
 class _Fold(TwoWay):
     """Views by rows, `mapped` and `refined`, that were learned without the pairs `without` (p,)."""
 
-    mapped: BilingualViews
-    refined: BilingualViews
+    mapped: features.BilingualViews
+    refined: features.BilingualViews
     without: Flags
 
-    def labelled(self, given: KnownPairs) -> tuple[NDArray[Any], ...]:
+    def labelled(self, given: features.KnownPairs) -> tuple[NDArray[Any], ...]:
         """The arrays of `_Labelled` for the words of the pairs left out: the evidence does not know them."""
-        known = known_spellings(self.refined.lists, given, self.without)
+        known = features.known_spellings(self.refined.lists, given, self.without)
         whole, ends = self.refined.written.correspondences(*known)
         view = replace(self.refined, whole=whole, ends=ends, spelled=None)
         own = given.pairs[self.without]
-        candidates = candidates_of(view, np.unique(own[:, 0]))
+        candidates = features.candidates_of(view, np.unique(own[:, 0]))
         weight = dict(zip(own[:, 0].tolist(), given.weights[self.without].tolist(), strict=True))
         rows = candidates.rows
         return (
-            features_of(view, candidates), self.mapped.csls(rows, candidates.columns),
+            features.features_of(view, candidates), self.mapped.csls(rows, candidates.columns),
             candidates.are(given.pairs, len(view.target)),
             np.array([weight[row] for row in rows.tolist()]), rows,
         )  # fmt: skip
 
 
 def _labelled(
-    starts: Sequence[RefinedViews], given: KnownPairs, rng: np.random.Generator
+    starts: Sequence[RefinedViews], given: features.KnownPairs, rng: np.random.Generator
 ) -> list[_Labelled | None]:
     """The words of the pairs, in each direction, each with evidence learned without its own pairs.
 
@@ -319,11 +309,11 @@ def _labelled(
     ]
 
 
-def _is_enough(given: KnownPairs) -> bool:
+def _is_enough(given: features.KnownPairs) -> bool:
     return len(np.unique(given.pairs[:, 0])) >= LEAST_WORDS
 
 
-def _folds(start: RefinedViews, given: KnownPairs, rng: np.random.Generator) -> Iterator[_Fold]:
+def _folds(start: RefinedViews, given: features.KnownPairs, rng: np.random.Generator) -> Iterator[_Fold]:
     """Views by rows learned without some pairs; a source word is without its pair in one at most."""
     views = start.mapped
     if given.held_out:
@@ -358,7 +348,7 @@ class _Learner:
         """The answers of the direction."""
         views, labelled, pretrained = self.start.refined, self.labelled, self.pretrained
         outside, informed = views.outside, False
-        every, evidence = evidence_of(views, self.start.halves, np.arange(len(views.source)))
+        every, evidence = features.evidence_of(views, self.start.halves, np.arange(len(views.source)))
         if outside is not None:
             odds = _fill_outside(outside, every, evidence, pretrained)
             informed = odds.informs
@@ -368,7 +358,9 @@ class _Learner:
         model, report = self._model()
         if labelled is None and pretrained is not None and outside is not None:
             model = AnswerModel.of_pretrained(pretrained, outside=True)
-        report = replace(report, spelling_informs=spelling_informs(views, self.start.halves, every, evidence))
+        report = replace(
+            report, spelling_informs=features.spelling_informs(views, self.start.halves, every, evidence)
+        )
         untested = report.undecided or labelled is None
         if untested and not report.spelling_informs and outside is None:
             model = None  # the pretrained trees learned from languages with related spellings
@@ -447,7 +439,7 @@ def _fill_outside(
     outside: ExternalScores, every: Candidates, evidence: Matrix, pretrained: BoostedTrees | None
 ) -> OutsideOdds:
     """What the scores add to log odds, by the answers of all other evidence, which it is put into, (c, f)."""
-    other = evidence[:, : len(NAMES)]
+    other = evidence[:, : len(features.NAMES)]
     model = AnswerModel.csls() if pretrained is None else AnswerModel.of_pretrained(pretrained)
     log_odds = model.log_odds(other)
     alike = _alike(evidence)
@@ -458,7 +450,7 @@ def _fill_outside(
 
 def _alike(evidence: Matrix) -> Matrix:
     """How alike words and their candidates are spelled (c, k), by the evidence (c, f)."""
-    return evidence[:, places_of(*ALIKE)]
+    return evidence[:, features.places_of(*features.ALIKE)]
 
 
 def _gain(labelled: _Labelled, values: Doubles) -> float:

@@ -193,16 +193,13 @@ def joined_line(words: Sequence[TranslatedToken], tokeniser: Tokeniser) -> str:
     for place, word in enumerate(words):
         space = _space(words, place, tokeniser.language) if place else ""
         if space is not None:
-            found += [_run(run, tokeniser), space]
+            found += [tokeniser.text(run) if len(run) > 1 else "".join(run), space]
             run = []
         run.append(word.text)
-    line = closed_up("".join([*found, _run(run, tokeniser)]), tokeniser.language)
+    found.append(tokeniser.text(run) if len(run) > 1 else "".join(run))
+    line = closed_up("".join(found), tokeniser.language)
     parts = split_at_tags(line)  # the spaces in a tag are its own
     return "".join(without_spaces(between, tokeniser.language) + tag for between, tag in parts)
-
-
-def _run(words: Sequence[str], tokeniser: Tokeniser) -> str:
-    return tokeniser.text(words) if len(words) > 1 else "".join(words)
 
 
 def _space(words: Sequence[TranslatedToken], place: int, language: str) -> str | None:

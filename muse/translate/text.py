@@ -27,20 +27,11 @@ from muse.ranking.translations import Translation
 from muse.search.retrieval import Retrieval
 from muse.space import Space
 from muse.space.new_words import NewWords
+from muse.text import surface
 from muse.text.language_model import END, LanguageModel, Logs
 from muse.text.markup import is_markup
 from muse.text.segmentation import Phrases
 from muse.text.strings import all_strings
-from muse.text.surface import (
-    elide,
-    forms,
-    has_name_capital,
-    in_text,
-    is_all_caps,
-    is_always_capital,
-    joined,
-    with_capitals,
-)
 from muse.text.tokens import Tokeniser
 from muse.text.written import TranslatedToken, WrittenToken, joined_line, written_tokens
 from muse.vectors import Vectors
@@ -108,9 +99,9 @@ class TextReader:
         """The pieces of a line; a name of several words, each of them capitalised, is copied whole."""
         found: list[Piece] = []
         first, quantity, place, last = True, False, 0, ""
-        all_caps = is_all_caps([token.text for token in tokens])
+        all_caps = surface.is_all_caps([token.text for token in tokens])
         for group, entry in with_entries([token.text for token in tokens], self._vectors, self._phrases):
-            at, token = tokens[place], joined(group)
+            at, token = tokens[place], surface.joined(group)
             place += len(group)
             numeral = has_digit(token)
             has_letters = any(map(str.isalpha, token)) and not is_markup(token)
@@ -131,7 +122,7 @@ class TextReader:
     def _word(self, at: WrittenToken, first: bool) -> list[Piece]:
         # The token as one word or, if it is unknown, as the words between its hyphens.
         token, language = at.text, self._vectors.language
-        entry, name = self._known(token, first), not first and has_name_capital(token, language)
+        entry, name = self._known(token, first), not first and surface.has_name_capital(token, language)
         if entry is None and "-" in token and (len(token) > 3 or not token.isupper()):  # not A-B
             parts = [
                 Piece(part, self._known(part, first), first, name, WrittenToken(part, "", part))
@@ -144,14 +135,14 @@ class TextReader:
 
     def _known(self, token: str, first: bool) -> str | None:
         index = self._vectors.index
-        found = [form for form in forms(token, self._vectors.language) if form in index]
+        found = [form for form in surface.forms(token, self._vectors.language) if form in index]
         # Capitals that the place requires are no evidence: take the more frequent form.
         if first or token.isupper():
             found.sort(key=lambda form: index[form])
         if found or (token.isascii() and not _SPELLED_OTHERWISE.search(token)):
             return found[0] if found else None
         if token not in self._respelled:
-            rows = [index.lookup_row(form) for form in forms(token, self._vectors.language)]
+            rows = [index.lookup_row(form) for form in surface.forms(token, self._vectors.language)]
             self._respelled[token] = next((index.words[row] for row in rows if row is not None), None)
         return self._respelled[token]
 
@@ -159,7 +150,7 @@ class TextReader:
         # A capital inside a sentence marks a name, a point an abbreviation: n-grams would make words of them.
         if self._new_words is None or (token[0].isupper() and not first) or "." in token:
             return None
-        known = reversed(forms(token, self._vectors.language))
+        known = reversed(surface.forms(token, self._vectors.language))
         return next((form for form in known if self._new_words.has(form)), None)
 
 
@@ -173,7 +164,7 @@ def is_letter_name(token: str, last: str, language: str) -> bool:
     """
     if _ROMAN.fullmatch(token):
         return True
-    if len(token) != 1 or not token.isupper() or is_always_capital(token, language):
+    if len(token) != 1 or not token.isupper() or surface.is_always_capital(token, language):
         return False
     return token in _NO_WORDS or (token.isascii() and last.islower())
 
@@ -353,7 +344,7 @@ class Translator:
         pieces = self._reader.read(written_tokens(self._tokeniser, line))
         entries = list(dict.fromkeys(piece.entry for piece in pieces if piece.entry is not None))
         found = self._look_up(entries, mutual=True)
-        all_caps = is_all_caps([piece.token for piece in pieces])
+        all_caps = surface.is_all_caps([piece.token for piece in pieces])
         return [self._choice(piece, found.get(piece.entry or "", ()), all_caps) for piece in pieces]
 
     def _choice(self, piece: Piece, found: Sequence[Translation], all_caps: bool) -> Choice:
@@ -365,7 +356,7 @@ class Translator:
         return Choice(token, piece.entry, self._is_kept(piece), tuple(written.values()))
 
     def _in_text(self, entry: str) -> str:
-        return in_text(self._phrases.in_text(entry), self.target)
+        return surface.in_text(self._phrases.in_text(entry), self.target)
 
     def _look_up(self, entries: Sequence[str], *, mutual: bool = False) -> dict[str, list[Translation]]:
         """The best translations of entries, of which what a text needs is cached."""
@@ -415,8 +406,10 @@ class Translator:
         path = [0] * len(options)
         if self._model is not None:
             path = best_path(options, self._model, weight=self.config.weight, beam=self.config.beam)
-        words = elide([option.words[place] for option, place in zip(options, path, strict=True)], self.target)
-        all_caps = is_all_caps([piece.token for piece in pieces])
+        words = surface.elide(
+            [option.words[place] for option, place in zip(options, path, strict=True)], self.target
+        )
+        all_caps = surface.is_all_caps([piece.token for piece in pieces])
         for place, piece in enumerate(pieces):
             if not kept[place]:
                 words[place] = self._cased(words[place], piece, all_caps)
@@ -427,6 +420,6 @@ class Translator:
         return joined_line(found, self._joiner)
 
     def _cased(self, word: str, piece: Piece, all_caps: bool) -> str:
-        alone = is_always_capital(piece.token, self.source) and not piece.first
+        alone = surface.is_always_capital(piece.token, self.source) and not piece.first
         token = piece.token.lower() if alone and not all_caps else piece.token
-        return with_capitals(word, token, all_caps=all_caps)
+        return surface.with_capitals(word, token, all_caps=all_caps)

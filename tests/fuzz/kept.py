@@ -18,7 +18,6 @@ import numpy as np
 from muse.commands.word_tables import read_words
 from muse.embedding import pretrained
 from muse.files import read_lexicon
-from muse.files.archive import arrays_of
 from muse.files.lexicons import dictionary_writer
 from muse.files.space_folder import checksum, derived_name
 from muse.files.tables import plain_cell, table_writer
@@ -161,8 +160,8 @@ def _unseen(folder: Path) -> None:
 
 
 def _model(files: DerivedFiles) -> Iterator[Any]:
-    made, name = oov.possible_for((COUNT, COUNT)), derived_name(oov.MODEL, *DIRECTION)
-    if (found := files.read(name, lambda content: made(arrays_of(content)))) is not None:
+    name = derived_name(oov.MODEL, *DIRECTION)
+    if (found := files.read(name, lambda content: oov.possible(content, (COUNT, COUNT)))) is not None:
         yield from (found.hubness_back, found.mapped_hubness, found.whole.grams.basis)
 
 
