@@ -33,7 +33,7 @@ from muse.vectors import Doubles, Flags, Matrix, Numbers
 KINDS = {
     "vectors": (
         "csls", "cosine", "margin", "margin back", "rank", "rank back", "hubness", "hubness back",
-        "best margin",         "nearest of its neighbours", "among the nearest of its neighbours",
+        "best margin", "nearest of its neighbours", "among the nearest of its neighbours",
     ),
     "frequency": ("commonness", "commonness back", "rank difference"),
     "spelling": (

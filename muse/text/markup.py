@@ -11,11 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-_UNCLOSED = frozenset(
-    "area audio base br button col details dialog embed fieldset form hr iframe img input link meta ol "
-    "optgroup option param script select source textarea track video wbr".split()
-)
-_BOOLEAN = {
+# Tags that need not be closed, and their attributes that have no value.
+_UNCLOSED = dict.fromkeys("area base br col embed link meta param source wbr".split(), "") | {
     "audio": "autoplay controls loop muted",
     "button": "autofocus disabled formnovalidate hidden",
     "details": "open",
@@ -123,4 +120,4 @@ def _is_whole(match: re.Match[str], closed: Mapping[str, int]) -> bool:
     if name is None or tag.endswith("/>") or closed.get(name, -1) >= match.end() or _QUOTED.search(tag):
         return True
     bare = {attribute.lower() for attribute, value in _ATTRIBUTE.findall(tag) if not value}
-    return name.lower() in _UNCLOSED and bare <= {*_BOOLEAN.get(name.lower(), "").split()}
+    return name.lower() in _UNCLOSED and bare <= {*_UNCLOSED[name.lower()].split()}

@@ -176,13 +176,8 @@ def test_ranks_count_what_is_kept() -> None:
 
 
 def test_limits_that_cannot_work() -> None:
-    for name, wrong in {
-        "top": 0,
-        "max_vocab": 0,
-        "src_max": 0,
-        "tgt_max": -1,
-        "min_probability": 1.5,
-    }.items():
+    limits = {"top": 0, "max_vocab": 0, "src_max": 0, "tgt_max": -1, "min_probability": 1.5}
+    for name, wrong in limits.items():
         with pytest.raises(BadSetting, match=f"--{name.replace('_', '-')} .* {wrong}"):
             InducedPairs(**{name: wrong})  # type: ignore[arg-type]
     with pytest.raises(BadSetting, match="need"):
@@ -210,11 +205,7 @@ def test_an_approximate_search_that_was_exact_finds_the_same(retrieval: Retrieva
         rows[0], rows[1], [f"fr{row}" for row in range(600)], [f"en{row}" for row in range(600)]
     )
     exact, approximate = (
-        list(
-            entries(
-                space, limits=InductionConfig(), retrieval=retrieval, search=search_with(Approximation(mode))
-            )
-        )
-        for mode in ("exact", "approximate")
+        [one[:2] for one in entries(space, limits=InductionConfig(), retrieval=retrieval, search=search)]
+        for search in (search_with(Approximation(mode)) for mode in ("exact", "approximate"))
     )
-    assert [one[:2] for one in approximate] == [one[:2] for one in exact]
+    assert approximate == exact

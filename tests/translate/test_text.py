@@ -1,10 +1,11 @@
-"""Running text: what is kept, what is copied, what the language model changes."""
+"""Running text: what is kept, what is copied, what the language model changes, by a beam."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,8 @@ from muse.ranking.ranker import Ranker
 from muse.search.retrieval import Retrieval
 from muse.space import Space
 from muse.space.new_words import NewWords, WordVectors
-from muse.text.language_model import learn_language_model
-from muse.translate.text import TextConfig, Translator
+from muse.text.language_model import LanguageModel, learn_language_model
+from muse.translate.text import Options, TextConfig, Translator, best_path
 from muse.vectors import Matrix
 from tests.support.spaces import plain_space
 
@@ -239,3 +240,39 @@ def test_every_entry_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert translator.translate(["le chat mange le chat"]) == ["the cat eats the cat"]
     assert looked_up["-".join(space.direction())] == 3
     assert [one.options[0].target for one in choices] == ["the", "cat", "eats", "the", "cat"]
+
+
+MODEL = learn_language_model([list(text) for text in ("abca", "abcc", "bca", "ccab", "abcab")], order=3)
+
+
+def options(seed: int, length: int, k: int = 3) -> list[Options]:
+    rng = np.random.default_rng(seed)
+    scores = np.sort(rng.normal(size=(length, k)).astype(np.float32))[:, ::-1]
+    return [Options([str(c) for c in rng.choice(list("abcz"), k, replace=False)], row) for row in scores]
+
+
+def total(path: tuple[int, ...], tried: list[Options], model: LanguageModel, weight: float) -> float:
+    words = [option.words[place] for place, option in zip(path, tried, strict=True)]
+    lexical = sum(float(option.scores[place]) for place, option in zip(path, tried, strict=True))
+    return lexical + weight * model.log_probability(words)
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.3, 5.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_wide_beam_finds_the_best_sentence(seed: int, weight: float) -> None:
+    tried = options(seed, 5)
+    best = max(product(range(3), repeat=5), key=lambda path: total(path, tried, MODEL, weight))
+    assert best_path(tried, MODEL, weight=weight, beam=3**5) == list(best)
+
+
+def test_a_narrow_beam_is_no_better_and_weight_none_takes_the_first() -> None:
+    for seed in range(5):
+        tried = options(seed, 6)
+        wide, narrow = (tuple(best_path(tried, MODEL, weight=1, beam=beam)) for beam in (3**6, 1))
+        assert total(narrow, tried, MODEL, 1) <= total(wide, tried, MODEL, 1) + 1e-5
+        assert best_path(tried, MODEL, weight=0, beam=2) == [0] * 6
+
+
+def test_nothing_and_one_option() -> None:
+    assert best_path([], MODEL, weight=1, beam=3) == []
+    assert best_path([Options(["a"], np.zeros(1, np.float32))], MODEL, weight=1, beam=3) == [0]
