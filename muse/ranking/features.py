@@ -214,28 +214,15 @@ def _of_spelling(
     }
 
 
-def known_spellings(
-    lists: NeighbourLists, given: KnownPairs, without: Flags | None = None
-) -> tuple[Numbers, Doubles]:
-    """The pairs (p, 2) to learn correspondences from, and their weights: mutual neighbours, and those given.
-
-    Mutual neighbours of words with a pair are left out, and so are the pairs in `without` (g,).
-    """
-    return given.with_others(_believed(lists, given), without=without)
-
-
-def _believed(lists: NeighbourLists, given: KnownPairs) -> Numbers:
-    """The mutual neighbours (p, 2); a word is in one at most."""
-    return lists.mutual() if given.outside is None else _surer(lists, given.outside)
-
-
-def _surer(lists: NeighbourLists, outside: ExternalScores) -> Numbers:
+def believed(lists: NeighbourLists, outside: ExternalScores | None) -> Numbers:
     """The mutual neighbours (p, 2), after those by outside scores if these agree with the mapping at all.
 
     Of a word in several pairs the first is kept: where the mapping is weak, most of its own are wrong.
     """
-    mutual, others = lists.mutual(), outside.surest()
-    ranks = np.full(len(lists.columns), -1)
+    mutual = lists.mutual()
+    if outside is None:
+        return mutual
+    others, ranks = outside.surest(), np.full(len(lists.columns), -1)
     ranks[mutual[:, 0]] = mutual[:, 1]
     asked = others[ranks[others[:, 0]] >= 0]
     if not len(asked) or (ranks[asked[:, 0]] == asked[:, 1]).mean() < AGREE:
@@ -264,7 +251,7 @@ class SpellingHalves(TwoWay):
     @classmethod
     def of(cls, views: BilingualViews, given: KnownPairs) -> SpellingHalves:
         """The halves by the row numbers of the sources."""
-        mutual = _believed(views.lists, given)
+        mutual = believed(views.lists, given.outside)
         mutual = mutual[share_no_word(mutual, given.pairs)]
         source, target = (np.arange(len(side)) % 2 for side in (views.source, views.target))
         target[mutual[:, 1]] = source[mutual[:, 0]]

@@ -164,8 +164,7 @@ class RefinedViews(TwoWay):
         They are not where the mapping was learned from many pairs.
         """
         written, lists = Spellings.of(*words, rng), NeighbourLists.of(*rows)
-        known = features.known_spellings(lists, given)
-        whole, ends = written.correspondences(*known)
+        whole, ends = written.correspondences(*given.with_others(features.believed(lists, given.outside)))
         spelled = nearest_both(whole.source, whole.target, SPELLED)
         views = features.BilingualViews(
             *rows, lists, written, whole, ends, (spelled[0].indices.numpy(), spelled[1].indices.numpy()),
@@ -270,7 +269,8 @@ class _Fold(TwoWay):
 
     def labelled(self, given: features.KnownPairs) -> tuple[NDArray[Any], ...]:
         """The arrays of `_Labelled` for the words of the pairs left out: the evidence does not know them."""
-        known = features.known_spellings(self.refined.lists, given, self.without)
+        mutual = features.believed(self.refined.lists, given.outside)
+        known = given.with_others(mutual, without=self.without)
         whole, ends = self.refined.written.correspondences(*known)
         view = replace(self.refined, whole=whole, ends=ends, spelled=None)
         own = given.pairs[self.without]
