@@ -28,7 +28,6 @@ FIELDS = set(
     "space init criterion verdict confidence seconds candidates words peak_memory_mb signature".split()
 )
 SURE = 0.8  # probability
-FEW = 1_000  # words of the sample, where any will do
 
 
 def sample(out: Path, *more: object) -> list[object]:
@@ -123,17 +122,6 @@ def test_probabilities_hold_on_the_gold_list(muse: Command, aligned: Path, tmp_p
     # that this one has, the same probabilities are exact (benchmarks/results/words/dictionaries.md).
     assert -0.13 < sure.mean() - right.mean() < 0.05
     assert right[sure > 0.8].mean() > right[sure < 0.4].mean() + 0.3
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("init", ["identical", "similarity", "dictionary"])
-def test_other_ways_in_run(muse: Command, tmp_path: Path, init: str) -> None:
-    more = ["--dictionary", GOLD] if init == "dictionary" else []
-    ended = muse(*sample(tmp_path / "s", "--init", init, "--no-refine", "--max-vocab", FEW, *more))
-    assert ended.code in (0, 3), ended.err
-    assert ended.json["init"] == init
-    assert "no-refine" in ended.json["signature"]
-    assert load_space(tmp_path / "s").languages == ("fr", "en")
 
 
 def toy(folder: Path, out: str, *more: object) -> list[object]:

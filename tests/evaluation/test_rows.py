@@ -272,10 +272,10 @@ def test_a_store_by_command(muse: Command, tmp_path: Path) -> None:
 def test_columns_of_a_store_and_of_its_queries(muse: Command, tmp_path: Path) -> None:
     saved(tmp_path / "space")
     for name, seed, count in (("store", 5, 60), ("queries", 6, 20), ("native", 7, 20)):
-        np.save(tmp_path / f"{name}.npy", raw_rows(seed, count))
-        points = [{"id": row, "vector": {"own": one, "other": [1.0]}} for row, one in enumerate(
-            raw_rows(seed, count).tolist()
-        )]  # fmt: skip
+        np.save(tmp_path / f"{name}.npy", rows := raw_rows(seed, count))
+        points = [
+            {"id": row, "vector": {"own": one, "other": [1.0]}} for row, one in enumerate(rows.tolist())
+        ]
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(one) + "\n" for one in points))
     given = "evaluate", "rows", tmp_path / "space", "--src", "fr", "--json"
 

@@ -127,13 +127,6 @@ def test_a_saved_space_uses_its_hubness(tmp_path: Path, monkeypatch: pytest.Monk
     assert found.scores == pytest.approx(expected.scores, abs=1e-5)
 
 
-def test_two_languages_beside_the_pivot(tmp_path: Path) -> None:
-    space = saved(tmp_path / "s", "fr", "de")
-    found = induce(space, source="fr", target="de")
-    assert len(found) == 39
-    assert {target for _, target in found.pairs} <= set(space.vectors("de").words)
-
-
 def test_entries_are_made_as_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "BATCH", 5)
     searched, look_up = list[int](), Keys.nearest
