@@ -332,7 +332,8 @@ class Manifest(JsonRecord):
             },
             checksums={path.relative_to(folder).as_posix(): disk.checksum(path) for path in files},
         )  # fmt: skip
-        text = json.dumps(plain(written), indent=2, allow_nan=False)
+        none = {name: plain(getattr(self, name)) or None for name in ("settings", "verdict")}
+        text = json.dumps(plain(written) | none, indent=2, allow_nan=False)
         (folder / disk.MANIFEST).write_text(text + "\n", encoding="utf-8")
         return written
 
