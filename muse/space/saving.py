@@ -121,17 +121,14 @@ def save_space(
     if pivot not in sides:
         raise BadSetting(f"the pivot must be one of {', '.join(sides)}; got {pivot!r}")
     check_apart(sides)
-    for language, side in sides.items():
-        _check_side(language, side, len(sides[pivot].map_or_identity()), pivot)
+    k = len(sides[pivot].map_or_identity())
     with writing(folder), atomic_folder(folder) as partial:
         manifest = Manifest.of(
             pivot=pivot,
-            dimension=len(sides[pivot].map_or_identity()),
+            dimension=k,
             mapping="orthogonal" if all(map(_is_rotation, sides.values())) else "linear",
             languages={
-                language: _save_side(
-                    partial / disk.folder_name(language), side, "pivot" if language == pivot else "source"
-                )
+                language: _save_side(partial, language, side, k, "pivot" if language == pivot else "source")
                 for language, side in sides.items()
             },
             method=provenance.method, settings=provenance.settings, seed=provenance.seed,
@@ -154,21 +151,17 @@ def check_apart(languages: Iterable[str]) -> None:
             )
 
 
-def _check_side(language: str, side: SideToSave, k: int, pivot: str) -> None:
+def _save_side(space: Path, language: str, side: SideToSave, k: int, role: str) -> LanguageRecord:
+    """The record of a language of a space of dimension k, whose words, texts and arrays are written to it."""
     check_language(language, side.vectors.words)
     if not len(side.vectors):
         raise Mismatch(f"{language}: a space needs at least one word of each language, got none")
-    expected = (k, side.vectors.dimension)
-    if side.map_or_identity().shape != expected:
+    d, found = side.vectors.dimension, side.map_or_identity().shape
+    if found != (k, d):
         raise Mismatch(
-            f"{language}: expected a mapping of shape {expected}, from its dimension to that of the space of "
-            f"{pivot}, got one of shape {side.map_or_identity().shape}"
+            f"{language}: expected a mapping of shape {(k, d)}, from its dimension to that of the space, got "
+            f"one of shape {found}"
         )
-
-
-def _save_side(folder: Path, side: SideToSave, role: str) -> LanguageRecord:
-    """The record of a language, whose words, texts if known, and arrays are written to a new folder."""
-    k, d = side.map_or_identity().shape
     arrays: dict[str, Iterable[Matrix]] = {
         disk.VECTORS: side.mapped_rows(), disk.MAPPING: [side.map_or_identity()],
         disk.MEANS: side.normalisation.means,
@@ -187,6 +180,7 @@ def _save_side(folder: Path, side: SideToSave, role: str) -> LanguageRecord:
         ranked=side.vectors.frequency_ordered, texts=side.vectors.texts is not None,
         store_map=side.store_map is not None, hidden_units=units,
     )  # fmt: skip
+    folder = space / disk.folder_name(language)
     folder.mkdir()
     disk.write_lines(folder / disk.WORDS, side.vectors.words)
     if side.vectors.texts is not None:
@@ -244,13 +238,11 @@ def add_to_space(
     folder, space = Path(folder).resolve(), Path(space).resolve()
     check_out(folder)
     manifest = read_manifest(space)
-    pivot = check_addition(space, tuple(sides))
-    for language, side in sides.items():
-        _check_side(language, side, manifest.dimension, pivot)
+    check_addition(space, tuple(sides))
     with writing(folder), atomic_folder(folder) as partial:
         _copy_files(space, partial, manifest)
         added = {
-            language: _save_side(partial / disk.folder_name(language), side, "source")
+            language: _save_side(partial, language, side, manifest.dimension, "source")
             for language, side in sides.items()
         }
         rotations = manifest.mapping == "orthogonal" and all(map(_is_rotation, sides.values()))
