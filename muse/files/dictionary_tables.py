@@ -138,7 +138,7 @@ def _pairs_of_table(table: TableRows, file: DictionaryFile) -> Iterator[PairLine
     columns, width, rows = _layout(table, file)
     empty, kept = list[str](), False
     for number, written in rows:
-        where = table.where(number)
+        where = f"{table.place}{number}"
         if columns.ours:
             cells = [plain_cell(cell) for cell in written] if table.form == "csv" else written
         else:
@@ -175,7 +175,7 @@ def _layout(table: TableRows, file: DictionaryFile) -> tuple[PairColumns, int, I
         columns = columns_of_header(table.names, file.languages)
         if columns is None:
             raise BadFile(
-                f"{table.where(1)}: expected pairs of words, got columns without source and target "
+                f"{table.place}1: expected pairs of words, got columns without source and target "
                 f"({', '.join(table.names)[:60]}); name two columns so"
             )
         ours = {"source", "target"} <= {*table.names}
@@ -192,11 +192,10 @@ def _layout(table: TableRows, file: DictionaryFile) -> tuple[PairColumns, int, I
 
 def _stripped_cells(written: Sequence[str], form: str) -> list[str]:
     """The cells without spaces around them and, of TSV, the quotation marks around all of one."""
+    cells = [*map(stripped, written)]
     if form != "tsv":
-        return [*map(stripped, written)]
-    quoted = (_QUOTED.fullmatch(stripped(cell)) is not None for cell in written)
-    cells = zip(written, quoted, strict=True)
-    return [stripped(cell[1:-1].replace('""', '"') if marks else cell) for cell, marks in cells]
+        return cells
+    return [stripped(one[1:-1].replace('""', '"')) if _QUOTED.fullmatch(one) else one for one in cells]
 
 
 def _words(cells: list[str], columns: PairColumns, where: str) -> tuple[str, str] | None:

@@ -61,10 +61,6 @@ class TableRows:
     place: str
     names: list[str] | None = None
 
-    def where(self, number: int) -> str:
-        """The place of a row, for errors."""
-        return f"{self.place}{number}"
-
 
 @dataclass(frozen=True)
 class TableColumns:
@@ -99,7 +95,7 @@ def read_columns(path: Path | str, wanted: TableColumns) -> Iterator[tuple[str, 
     if places is None and (wanted.header or table.names is not None):
         needed = (" or ".join(names) for name, names in wanted.names.items() if name not in wanted.optional)
         raise BadFile(
-            f"{table.where(1)}: expected a first line of names with a column {', one '.join(needed)}, got "
+            f"{table.place}1: expected a first line of names with a column {', one '.join(needed)}, got "
             f"{got[:4]}; {wanted.advice}"
         )
     least, place = len(got) if places else len(wanted.names), table.place
@@ -111,7 +107,7 @@ def read_columns(path: Path | str, wanted: TableColumns) -> Iterator[tuple[str, 
                 continue
             named = "as in line 1" if places else ", ".join(wanted.names)
             raise BadFile(
-                f"{table.where(number)}: expected {least} columns, {named}, got {len(cells)} "
+                f"{place}{number}: expected {least} columns, {named}, got {len(cells)} "
                 f"({' | '.join(cells)[:60]!r}); {wanted.advice}"
             )
         if places is not None:
