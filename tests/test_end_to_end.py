@@ -30,11 +30,6 @@ FIELDS = set(
 SURE = 0.8  # probability
 
 
-def sample(out: Path, *more: object) -> list[object]:
-    files = SAMPLE / "fr.vec.gz", SAMPLE / "en.vec.gz"
-    return align_arguments(*files, out, "--max-vocab", WORDS, "--json", *more)
-
-
 @pytest.fixture
 def aligned(checkout: Path) -> Path:
     """The sample vectors aligned as the tutorial does it."""
