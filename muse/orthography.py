@@ -8,6 +8,7 @@ All that compare spellings call this module. From the strictest to the loosest, 
     SPELLINGS       in ways that change no word, such as a curly apostrophe; `Respellings` finds such words
     plain           apart from case and the accents of Latin, Greek and Cyrillic
     typed           as people type in a hurry: apart from case, all marks and ligatures
+    letters_of      apart from case and all signs
 
 What a dictionary says beside a word (a gloss) and what programs write for signs of their own formats are no
 part of it.
@@ -67,6 +68,15 @@ def plain(word: str) -> str:
     ('ete', 'елка')
     """
     return normalize("NFC", _ACCENTS.sub("", normalize("NFD", word.casefold())))
+
+
+def letters_of(word: str) -> str:
+    """The letters and digits of a word, apart from case: of a headword that an article repeats with signs.
+
+    >>> letters_of("Haus·halt, (der)")
+    'haushaltder'
+    """
+    return "".join(filter(str.isalnum, word.casefold()))
 
 
 def typed(text: str) -> str:

@@ -26,6 +26,7 @@ from muse.files.source import RATIO, first_bytes, open_source
 from muse.files.writing import check_place, replaced
 from muse.languages import Languages, languages_of_file
 from muse.lexicon import PairLine
+from muse.orthography import letters_of
 
 log = logging.getLogger(__name__)
 
@@ -128,7 +129,7 @@ def _pairs(
         )
     swapped, short, long = language_names.are_reversed(named, file.languages), 0, 0
     for word, texts in articles:
-        translations, repeated = dict[str, None](), _folded(word)
+        translations, repeated = dict[str, None](), letters_of(word)
         for text in texts:
             if not headed or text.heading != repeated:
                 short += bool(text.translations)
@@ -202,12 +203,8 @@ def _as_written(folded: str, heading: str) -> str:
     """The word of an index in the letters of an article's first line; "" for what is no word."""
     plain = _ANNOTATION.sub(" ", heading)
     words = [stripped(" ".join(word.split())) for word in (plain, *plain.split(","))]
-    word = next((one for one in words if _folded(one) == _folded(folded)), stripped(folded))
+    word = next((one for one in words if letters_of(one) == letters_of(folded)), stripped(folded))
     return "" if "\ufffd" in word else " ".join(word.split())
-
-
-def _folded(word: str) -> str:
-    return "".join(filter(str.isalnum, word.casefold()))
 
 
 def _is_tab_file(file: DictionaryFile) -> bool:
@@ -319,7 +316,7 @@ def _texts(fields: Iterable[tuple[str, str]]) -> list[_ArticleText]:
                 continue
             parts = split_translations(cell.rstrip(" .,;"))
             kept = [part for part in map(stripped, parts) if _is_translation(part)]
-            heading = _folded(cell) if marked and lines[1:] else None
+            heading = letters_of(cell) if marked and lines[1:] else None
             found.append(_ArticleText(heading, kept, len(cell.split()) > LONGEST_PHRASE and not kept))
     return found
 

@@ -11,7 +11,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
-from unicodedata import normalize
 
 import numpy as np
 
@@ -32,6 +31,7 @@ from muse.files.space_manifest import (
 from muse.files.vectors.table import one_line
 from muse.files.writing import check_folder
 from muse.normalise import Normalisation, normalise
+from muse.orthography import casefolded
 from muse.vectors import Matrix, Vectors
 
 CHUNK = 16_384  # rows mapped at once: 20 MB at d = 300
@@ -143,7 +143,7 @@ def check_apart(languages: Iterable[str]) -> None:
     """Raise BadSetting for names that differ in case or composition alone: some disks take them for one."""
     seen: dict[str, str] = {}
     for language in languages:
-        other = seen.setdefault(normalize("NFC", language).casefold(), language)
+        other = seen.setdefault(casefolded(language), language)
         if other != language:
             raise BadSetting(
                 f"languages need names that differ by more than case, got {other!r} and {language!r}, which "
