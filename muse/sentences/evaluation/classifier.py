@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch.nn.functional import binary_cross_entropy_with_logits
 
 from muse.errors import Mismatch
 from muse.evaluation.score import Interval, JsonScore, Score, Signature, bootstrap_interval
@@ -20,11 +21,10 @@ from muse.vectors import Matrix
 Labels = NDArray[np.int64]
 HIDDEN = 100  # units of the MLP's hidden layer; SentEval tries 50, 100, 200
 ROUNDS = {"logistic": 100, "mlp": 300}  # the most iterations of L-BFGS and of Adam
-_FLAT = 1e-4  # the greatest part of a gradient of the mean loss at which L-BFGS ends
+_FLAT = 1e-4  # the greatest part of a gradient, all being scaled alike, at which L-BFGS ends
 _MEMORY = 8  # steps that it remembers
-_MOST_STEPS = 100
+_MOST_STEPS = 200
 _MOST_AXES = 2_500  # columns; of more, the axes cost more than they save
-_TINY = 1e-20
 FEWEST_OF_CLASS = 5  # sentences of a class: one of them for testing, one for model selection
 
 
@@ -193,10 +193,6 @@ def one_hot(labels: Labels, classes: Labels) -> Matrix:
     return second if len(classes) == 2 else found
 
 
-# A step (d + 1, k, c) of L-BFGS, how it changed the gradient, and 1 over their products (k, 1).
-Step = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
-
-
 class FittedRegressions(NamedTuple):
     """Weights (d + 1, k, c), the intercept last, and the log odds (n, k, c) of the rows fitted to."""
 
@@ -209,8 +205,7 @@ class Regressions:
 
     `targets` (n, c) are the shares of the classes in each row, of two classes that of the second alone. The
     principal axes of the rows make one preconditioner for all: a few iterations of L-BFGS with products of
-    matrices take the place of many fits of a hundred iterations by scikit-learn, and come closer to the
-    minimum.
+    matrices take the place of many fits of a hundred iterations by scikit-learn.
     """
 
     def __init__(self, rows: Matrix, targets: Matrix) -> None:
@@ -231,81 +226,42 @@ class Regressions:
     def predicted(self, fit: FittedRegressions, rows: Matrix) -> torch.Tensor:
         """The shares (m, k, c) of the classes in other rows (m, d)."""
         other = torch.from_numpy(rows.astype(np.float32))
-        return _shares_of(_scores(other if self.axes is None else other @ self.axes, fit.weights))
+        scores = _scores(other if self.axes is None else other @ self.axes, fit.weights)
+        return torch.softmax(scores, 2) if scores.shape[2] > 1 else torch.sigmoid(scores)
 
     def fitted(self, shares: torch.Tensor, strengths: torch.Tensor) -> FittedRegressions:
         """The minima of the losses, each row with its share (n, k), and `strengths` (k,) / 2 times w^2."""
-        columns, (n, k), classes = self.rows.shape[1], shares.shape, self.targets.shape[2]
-        penalty = torch.zeros(columns + 1, k, 1)  # the intercept has none
+        penalty = torch.zeros(self.rows.shape[1] + 1, shares.shape[1], 1)  # the intercept has none
         penalty[:-1] = strengths[:, None]
-        shares = shares[:, :, None]
-        weights, scores = torch.zeros(columns + 1, k, classes), torch.zeros(n, k, classes)
         # The curvature of the loss is at most a quarter of the rows', with many classes nearly so.
-        inverse = 1 / (torch.cat([self.values, torch.ones(1)])[:, None, None] / 4 + penalty)
-        gradient, past = self._gradient(scores, shares) + penalty * weights, list[Step]()
-        for _ in range(_MOST_STEPS):
-            # Each ends by itself, whatever the others.
-            moving = (gradient.abs().amax((0, 2)) > _FLAT)[:, None]
-            if not moving.any():
-                break
-            down = -_inverted(gradient, past, inverse)
-            slope = _scores(self.rows, down)
-            along = [(penalty * one * down).sum((0, 2)) for one in (weights, down)]
-            size = moving * self._size(scores, slope, shares, along)
-            weights, scores = weights + size * down, scores + size * slope
-            new = self._gradient(scores, shares) + penalty * weights
-            step, change = size * down, new - gradient
-            product = _dot(step, change)
-            # The factor is 0 where a problem has converged and no longer moves.
-            factor = torch.where(product > _TINY, 1 / product.clamp_min(_TINY), 0.0)
-            past = [*past, (step, change, factor)][-_MEMORY:]
-            gradient = new
-        return FittedRegressions(weights, scores)
+        scale = (torch.cat([self.values, torch.ones(1)])[:, None, None] / 4 + penalty).rsqrt()
+        steps = torch.zeros(*penalty.shape[:2], self.targets.shape[2], requires_grad=True)
+        optimiser = torch.optim.LBFGS(
+            [steps], max_iter=_MOST_STEPS, history_size=_MEMORY, tolerance_grad=_FLAT, tolerance_change=0,
+            line_search_fn="strong_wolfe",
+        )  # fmt: skip
 
-    def _gradient(self, scores: torch.Tensor, shares: torch.Tensor) -> torch.Tensor:
-        # How the losses without their penalty change with the weights (d + 1, k, c).
-        left = (_shares_of(scores) - self.targets) * shares
-        found = (self.rows.T @ left.flatten(1)).view(-1, *left.shape[1:])
-        return torch.cat([found, left.sum(0, keepdim=True)])
+        def loss() -> float:
+            optimiser.zero_grad()
+            weights = scale * steps
+            scores = _scores(self.rows, weights)
+            if scores.shape[2] == 1:
+                targets = self.targets.expand_as(scores)
+                fit = binary_cross_entropy_with_logits(scores, targets, shares[:, :, None], reduction="sum")
+            else:
+                fit = -(shares * (self.targets * scores.log_softmax(2)).sum(2)).sum()
+            found = fit + (penalty * weights.square()).sum() / 2
+            found.backward()  # type: ignore[no-untyped-call]
+            return found.item()
 
-    def _size(
-        self, scores: torch.Tensor, slope: torch.Tensor, shares: torch.Tensor, along: list[torch.Tensor]
-    ) -> torch.Tensor:
-        # How far (k, 1) to go in each direction: two of Newton's steps along it, which cost no product.
-        first, second = along  # of the penalty
-        size, part = torch.ones(len(first)), shares * slope
-        for _ in range(2):
-            odds = _shares_of(scores + size[:, None] * slope)
-            rise = ((odds - self.targets) * part).sum((0, 2)) + first + size * second
-            mean = (odds * slope).sum(2, keepdim=True)
-            bend = (odds * part * (slope - mean)).sum((0, 2)) + second
-            size = (size - rise / bend.clamp_min(_TINY)).clamp(0.05, 4)
-        return size[:, None]
+        optimiser.step(loss)
+        weights = scale * steps.detach()
+        return FittedRegressions(weights, _scores(self.rows, weights))
 
 
 def _scores(rows: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
     # The scores (n, k, c) of rows (n, d) by weights (d + 1, k, c).
     return (rows @ weights[:-1].flatten(1)).view(-1, *weights.shape[1:]) + weights[-1]
-
-
-def _shares_of(scores: torch.Tensor) -> torch.Tensor:
-    return torch.softmax(scores, 2) if scores.shape[2] > 1 else torch.sigmoid(scores)
-
-
-def _dot(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
-    return (one * other).sum((0, 2))[:, None]
-
-
-def _inverted(gradient: torch.Tensor, past: Sequence[Step], inverse: torch.Tensor) -> torch.Tensor:
-    # The gradient times the inverse curvature: that of past steps, and `inverse` before them.
-    found, sizes = gradient.clone(), list[torch.Tensor]()
-    for step, change, factor in reversed(past):
-        sizes.append(factor * _dot(step, found))
-        found -= sizes[-1] * change
-    found *= inverse
-    for (step, change, factor), size in zip(past, reversed(sizes), strict=True):
-        found += (size - factor * _dot(change, found)) * step
-    return found
 
 
 def _answer(train: Labelled, config: ClassifierConfig, strength: float) -> Answer:
