@@ -19,6 +19,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from itertools import pairwise
 
 import numpy as np
@@ -34,7 +35,7 @@ from muse.text.tokens import Tokeniser
 FEWEST_OF_CLASS = 10  # sentences of a class
 LENGTHS = 6  # classes of length
 WORDS = 100  # classes of content, at most
-SENTENCES_A_WORD = 20  # at least, half of them without any other of the words
+SENTENCES_A_WORD = 20  # at least
 FREQUENT = 0.05  # words in a larger share of the sentences are not used as content
 SIGNS = 11  # the last class of counts of punctuation marks: this number or more
 RARE = 50  # a class of punctuation needs at least one sentence in fifty
@@ -104,45 +105,60 @@ def evaluate_probe(
     )  # fmt: skip
 
 
-def length_probe(sentences: Sequence[str], language: str, size: int, rng: np.random.Generator) -> Probe:
-    """At most `size` sentences in up to six classes of length in tokens."""
+OneLanguage = Callable[[Sequence[str], str, int, np.random.Generator], Probe]
+Classed = Iterator[tuple[str, int]]  # sentences, each with its class
+Classify = Callable[[list[str], str, np.random.Generator], Classed]
+
+
+def _probe(name: str, rare: int = 0) -> Callable[[Classify], OneLanguage]:
+    """Makes a probe of a language, of at most `size` sentences, of what gives distinct ones their classes.
+
+    With `rare`, a class needs at least one sentence in as many: balancing would discard most of the others.
+    """
+
+    def of(classed: Classify) -> OneLanguage:
+        @wraps(classed)
+        def probe(sentences: Sequence[str], language: str, size: int, rng: np.random.Generator) -> Probe:
+            texts = [*dict.fromkeys(sentences)]
+            found = [(text, language, label) for text, label in classed(texts, language, rng)]
+            fewest = max(FEWEST_OF_CLASS, len(found) // rare if rare else 0)
+            return balanced(name, found, size, rng, fewest=fewest)
+
+        return probe
+
+    return of
+
+
+@_probe("length", rare=2 * LENGTHS)
+def length_probe(texts: list[str], language: str, rng: np.random.Generator) -> Classed:
+    """Sentences in up to six classes of length in tokens."""
     tokenise = Tokeniser(language).tokens
-    texts = list(dict.fromkeys(sentences))
     lengths = np.array([len(tokenise(text)) for text in texts])
     edges = np.unique(np.quantile(lengths, np.arange(1, LENGTHS) / LENGTHS)) if texts else np.empty(0)
-    labels = np.searchsorted(edges, lengths, side="left")
-    # Lengths are integers, so a class may be nearly empty; balancing would then discard most of the others.
-    fewest = max(FEWEST_OF_CLASS, len(texts) // (2 * LENGTHS))
-    pairs = [(text, language) for text in texts]
-    return balanced("length", pairs, labels.tolist(), size, rng, fewest=fewest)
+    yield from zip(texts, np.searchsorted(edges, lengths, side="left").tolist(), strict=True)
 
 
-def content_probe(sentences: Sequence[str], language: str, size: int, rng: np.random.Generator) -> Probe:
-    """At most `size` sentences, each with exactly one of up to a hundred words."""
+@_probe("content")
+def content_probe(texts: list[str], language: str, rng: np.random.Generator) -> Classed:
+    """Sentences, each with exactly one of up to a hundred words."""
     tokenise = Tokeniser(language).tokens
-    texts = list(dict.fromkeys(sentences))
     bags = [{token.lower() for token in tokenise(text) if token.isalpha()} for text in texts]
     counts = Counter(token for bag in bags for token in sorted(bag))
     limit = max(FREQUENT * len(texts), 2 * SENTENCES_A_WORD)
     wanted = [word for word, count in counts.most_common() if SENTENCES_A_WORD <= count <= limit][:WORDS]
-    place = {word: label for label, word in enumerate(wanted)}
-    chosen, labels = [], []
     for text, bag in zip(texts, bags, strict=True):
-        found = bag & place.keys()
-        if len(found) == 1:
-            chosen.append((text, language))
-            labels.append(place[next(iter(found))])
-    return balanced("content", chosen, labels, size, rng, fewest=SENTENCES_A_WORD // 2)
+        if len(found := bag.intersection(wanted)) == 1:
+            yield text, wanted.index(next(iter(found)))
 
 
-def order_probe(sentences: Sequence[str], language: str, size: int, rng: np.random.Generator) -> Probe:
+@_probe("order")
+def order_probe(texts: list[str], language: str, rng: np.random.Generator) -> Classed:
     """Original sentences (0), and others with two neighbouring words swapped (1).
 
     All are tokens joined by spaces, so that they differ in nothing but order.
     """
     tokenise = Tokeniser(language).tokens
-    chosen, labels = [], []
-    for text in dict.fromkeys(sentences):
+    for text in texts:
         tokens = tokenise(text)
         places = [
             place for place, (one, two) in enumerate(pairwise(tokens))
@@ -153,82 +169,68 @@ def order_probe(sentences: Sequence[str], language: str, size: int, rng: np.rand
         if swap := int(rng.integers(2)):
             place = places[int(rng.integers(len(places)))]
             tokens[place : place + 2] = tokens[place + 1], tokens[place]
-        chosen.append((" ".join(tokens), language))
-        labels.append(swap)
-    return balanced("order", chosen, labels, size, rng)
+        yield " ".join(tokens), swap
 
 
 def language_probe(texts: Mapping[str, Sequence[str]], size: int, rng: np.random.Generator) -> Probe:
     """At most `size` sentences of all languages; a sentence that occurs in two texts is left out."""
     times = Counter(text for sentences in texts.values() for text in set(sentences))
-    chosen, labels = [], []
-    for label, (language, sentences) in enumerate(texts.items()):
-        own = [text for text in dict.fromkeys(sentences) if times[text] == 1 and text.strip()]
-        chosen += [(text, language) for text in own]
-        labels += [label] * len(own)
-    return balanced("language", chosen, labels, size, rng)
-
-
-OneLanguage = Callable[[Sequence[str], str, int, np.random.Generator], Probe]
-ONE_LANGUAGE: Mapping[str, OneLanguage] = {
-    "length": length_probe,
-    "content": content_probe,
-    "order": order_probe,
-}
+    found = [
+        (text, language, label)
+        for label, (language, sentences) in enumerate(texts.items())
+        for text in dict.fromkeys(sentences)
+        if times[text] == 1 and text.strip()
+    ]
+    return balanced("language", found, size, rng)
 
 
 def balanced(
-    name: str,
-    sentences: Sequence[tuple[str, str]],
-    labels: Sequence[int],
-    size: int,
-    rng: np.random.Generator,
-    *,
-    fewest: int = FEWEST_OF_CLASS,
-) -> Probe:
-    """A probe of the same number of sentences, each with its language, of every class: at most `size` in all.
+    name: str, sentences: Sequence[tuple[str, str, int]], size: int, rng: np.random.Generator,
+    *, fewest: int = FEWEST_OF_CLASS,
+) -> Probe:  # fmt: skip
+    """A probe of as many sentences, each with its language and class, of every class: at most `size` in all.
 
     Classes with fewer than `fewest` are dropped, and the last of more classes than `size` has room for.
     Raise Mismatch if fewer than two are left.
     """
     places: dict[int, list[int]] = defaultdict(list)
-    for place, label in enumerate(labels):
+    for place, (_, _, label) in enumerate(sentences):
         places[label].append(place)
-    classes = {label: found for label, found in sorted(places.items()) if len(found) >= fewest}
+    classes = [found for _, found in sorted(places.items()) if len(found) >= fewest]
     if len(classes) < 2:
         raise Mismatch(
             f"the probing task {name} needs at least {fewest} sentences of each of two classes, got "
             f"{len(sentences)} sentences and {len(classes)} such classes; give more text"
         )
-    classes = dict(list(classes.items())[: max(2, size // FEWEST_OF_CLASS)])
-    each = max(min(*map(len, classes.values()), size // len(classes)), FEWEST_OF_CLASS)
-    taken = [rng.permutation(found)[:each] for found in classes.values()]
-    chosen = [sentences[place] for part in taken for place in part]
-    texts, languages = zip(*chosen, strict=True)
+    classes = classes[: max(2, size // FEWEST_OF_CLASS)]
+    each = max(min(*map(len, classes), size // len(classes)), FEWEST_OF_CLASS)
+    chosen = [sentences[place] for found in classes for place in rng.permutation(found)[:each]]
+    texts, languages, _ = zip(*chosen, strict=True)
     return Probe(name, texts, languages, np.repeat(np.arange(len(classes)), each).tolist())
 
 
-def first_sign_probe(sentences: Sequence[str], language: str, size: int, rng: np.random.Generator) -> Probe:
-    """At most `size` sentences in classes of their first punctuation mark, without the rarest classes.
+@_probe("first-sign", rare=RARE)
+def first_sign_probe(texts: list[str], language: str, rng: np.random.Generator) -> Classed:
+    """Sentences in classes of their first punctuation mark, without the rarest classes.
 
     Marks that belong to the spelling of a word, as in l'heure and peut-être, do not count.
     """
-    found = dict(_marked(sentences, language))
+    found = dict(_marked(texts, language))
     usual = [mark for mark, _ in Counter(sorted(marks[0] for marks in found.values())).most_common()]
-    labels = {text: usual.index(marks[0]) for text, marks in found.items()}
-    return _without_rare("first-sign", labels, language, size, rng)
+    yield from ((text, usual.index(marks[0])) for text, marks in found.items())
 
 
-def sign_count_probe(sentences: Sequence[str], language: str, size: int, rng: np.random.Generator) -> Probe:
-    """At most `size` sentences in classes of 1 to 10, and 11 or more, punctuation marks.
+@_probe("signs", rare=RARE)
+def sign_count_probe(texts: list[str], language: str, rng: np.random.Generator) -> Classed:
+    """Sentences in classes of 1 to 10, and 11 or more, punctuation marks, without the rarest classes.
 
-    Sentences without any, and classes that are too rare, are left out. Marks count as for the first one.
+    Sentences without any are left out. Marks count as for the first one.
     """
-    labels = {text: min(len(marks), SIGNS) for text, marks in _marked(sentences, language)}
-    return _without_rare("signs", labels, language, size, rng)
+    yield from ((text, min(len(marks), SIGNS)) for text, marks in _marked(texts, language))
 
 
-def gender_probe(sentences: Sequence[str], language: str, size: int, rng: np.random.Generator) -> Probe:
+@_probe("gender")
+def gender_probe(texts: list[str], language: str, rng: np.random.Generator) -> Classed:
     """Original sentences (0), and others with the gender of every article of ARTICLES changed (1).
 
     Nothing else is: le chat dort, la chat dort. BadSetting for a language without such articles.
@@ -241,13 +243,16 @@ def gender_probe(sentences: Sequence[str], language: str, size: int, rng: np.ran
     pairs = ARTICLES[language_code(language)]
     other = {**pairs, **{feminine: masculine for masculine, feminine in pairs.items()}}
     article = re.compile(rf"(?<![\w'’-])(?:{'|'.join(other)})(?![\w'’-])", re.IGNORECASE)
-    chosen, labels = [], []
-    for text in dict.fromkeys(sentences):
-        if article.search(text):
-            labels.append(int(rng.integers(2)))
-            changed = article.sub(lambda found: _cased_as(found[0], other[found[0].lower()]), text)
-            chosen.append((changed if labels[-1] else text, language))
-    return balanced("gender", chosen, labels, size, rng)
+
+    def changed(found: re.Match[str]) -> str:
+        written, article = found[0], other[found[0].lower()]
+        if written.isupper() and len(written) > 1:
+            return article.upper()
+        return article.capitalize() if written[0].isupper() else article
+
+    for text in filter(article.search, texts):
+        swap = int(rng.integers(2))
+        yield article.sub(changed, text) if swap else text, swap
 
 
 def has_genders(language: str) -> bool:
@@ -255,32 +260,19 @@ def has_genders(language: str) -> bool:
     return language_code(language) in ARTICLES
 
 
+ONE_LANGUAGE: Mapping[str, OneLanguage] = {
+    "length": length_probe, "content": content_probe, "order": order_probe,
+}  # fmt: skip
 STYLE: Mapping[str, OneLanguage] = {
-    "first-sign": first_sign_probe,
-    "signs": sign_count_probe,
-    "gender": gender_probe,
-}
+    "first-sign": first_sign_probe, "signs": sign_count_probe, "gender": gender_probe,
+}  # fmt: skip
 
 
-def _marked(sentences: Sequence[str], language: str) -> Iterator[tuple[str, str]]:
-    # The distinct sentences with punctuation marks, and these: those of tokens without a letter or digit.
+def _marked(texts: Sequence[str], language: str) -> Iterator[tuple[str, str]]:
+    # The sentences with punctuation marks, and these: those of tokens without a letter or digit.
     # Those of the paper are ASCII's.
     tokenise = Tokeniser(language).tokens
-    for text in dict.fromkeys(sentences):
+    for text in texts:
         others = "".join(token for token in tokenise(text) if not any(map(str.isalnum, token)))
         if marks := "".join(mark for mark in others if is_punctuation(mark)):
             yield text, marks
-
-
-def _without_rare(
-    name: str, labels: Mapping[str, int], language: str, size: int, rng: np.random.Generator
-) -> Probe:
-    # Balancing would discard most of the other classes for rare ones.
-    fewest = max(FEWEST_OF_CLASS, len(labels) // RARE)
-    return balanced(name, [(text, language) for text in labels], [*labels.values()], size, rng, fewest=fewest)
-
-
-def _cased_as(written: str, article: str) -> str:
-    if written.isupper() and len(written) > 1:
-        return article.upper()
-    return article.capitalize() if written[0].isupper() else article
