@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from benchmarks.support.sentence_sets import PIVOT, Aligned, retrieval_sets, training
 from muse.search.retrieval import PairScore
-from muse.sentences.encoders.composed import Corrected
-from muse.sentences.encoders.corrections import Correction
+from muse.sentences.encoders.composed import Corrected, Correction
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.evaluation.retrieval import Queries, different, sentence_ranks
 from muse.sentences.loading import load_encoder

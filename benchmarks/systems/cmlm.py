@@ -47,8 +47,7 @@ from muse.progress import Progress
 from muse.run.runtime import Runtime
 from muse.run.seeds import generator_for
 from muse.search.retrieval import PairScore
-from muse.sentences.encoders.composed import Corrected
-from muse.sentences.encoders.corrections import Correction
+from muse.sentences.encoders.composed import Corrected, Correction
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.evaluation.classifier import ClassifierConfig, Labelled

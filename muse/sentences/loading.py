@@ -17,8 +17,7 @@ from muse.errors import BadFile, BadSetting, did_you_mean
 from muse.files.source import DAMAGED
 from muse.progress import Progress
 from muse.sentences.encoders import composed, words
-from muse.sentences.encoders.composed import Concatenated, Corrected
-from muse.sentences.encoders.corrections import OPTIONS, Correction
+from muse.sentences.encoders.composed import OPTIONS, Concatenated, Corrected, Correction
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.encoders.pooling import parsed_power
 from muse.sentences.encoders.saving import AGAIN, Saved, check_space, read_encoder
@@ -33,8 +32,8 @@ BESIDE, NGRAMS = "&", "ngrams"
 _STEP = r"[a-z][a-z-]*(?:\[[^][]*\])?"
 _NAME = re.compile(rf"{_STEP}(?:\+{_STEP})*")
 _CORRECTIONS = re.compile(rf"(?:\+(?:{'|'.join(OPTIONS)})(?:\[[^][]*\])?)*$")
-# From a lookup and the options in brackets; from the saved settings, a space and the restored parts.
-Make = Callable[[Lookup, str], SentenceEncoder]
+KINDS = ("mean", "idf", "sif", "power-mean", *SYSTEMS)  # trained ones too: the error says how to train them
+# From the saved settings, a space and the restored parts.
 Restore = Callable[[Saved, Space, Sequence[SentenceEncoder]], SentenceEncoder]
 
 
@@ -81,7 +80,7 @@ def _parsed(text: str) -> Named:
 
 
 def _is_name(text: str) -> bool:
-    return bool(_NAME.fullmatch(text)) and steps(text)[0][0] in MAKERS
+    return bool(_NAME.fullmatch(text)) and steps(text)[0][0] in KINDS
 
 
 def steps(name: str) -> list[tuple[str, str]]:
@@ -161,52 +160,37 @@ def _loaded(one: Named, spaces: Sequence[Space], progress: Progress | None) -> S
 def _made(name: str, spaces: Sequence[Space], progress: Progress | None = None) -> SentenceEncoder:
     if not _is_name(name):
         raise BadSetting(
-            f"an encoder must be one of {', '.join(MAKERS)}, optionally followed by "
+            f"an encoder must be one of {', '.join(KINDS)}, optionally followed by "
             f"+{', +'.join([NGRAMS, *OPTIONS])}, or the folder of a saved one; got {name!r}"
-            f"{did_you_mean(name, MAKERS)}"
+            f"{did_you_mean(name, KINDS)}"
         )
     (kind, options), *after = steps(name)
     ngrams = after[:1] == [(NGRAMS, "")]
     lookups = [Lookup(space, "ngrams" if ngrams else "skip", progress=progress) for space in spaces]
-    parts = [MAKERS[kind](lookup, options) for lookup in lookups]
+    parts = [_encoder(lookup, kind, options) for lookup in lookups]
     return _corrected(parts[0] if len(parts) == 1 else Concatenated(parts), after[ngrams:])
 
 
-def _plain(name: str) -> Make:
-    def make(lookup: Lookup, options: str) -> SentenceEncoder:
-        if options not in ("", "rank" if name != "mean" else ""):
-            raise BadSetting(f"{name} has no options in brackets, got {options!r}")
-        if name == "mean":
-            return PowerMean(lookup)
-        encoder = WeightedMean(lookup, name)
-        return Corrected(encoder, composed.SIF, sif=True) if name == "sif" else encoder
-
-    return make
-
-
-def _power_mean(lookup: Lookup, options: str) -> SentenceEncoder:
-    try:
-        powers = tuple(map(parsed_power, options.split(","))) if options else words.DEFAULT_POWERS
-    except ValueError:
+def _encoder(lookup: Lookup, kind: str, options: str) -> SentenceEncoder:
+    if kind in SYSTEMS:
         raise BadSetting(
-            f"power-mean needs numbers in brackets, as in power-mean[-inf,1,inf]; got {options!r}"
-        ) from None
-    return PowerMean(lookup, powers)
-
-
-def _untrained(lookup: Lookup, options: str) -> SentenceEncoder:
-    raise BadSetting(
-        f"{', '.join(SYSTEMS)} need training: run muse train SPACE --encoder NAME, and give the "
-        "folder it wrote as the encoder (as ./NAME if the folder has the name of an encoder)"
-    )
-
-
-# Trained encoders have an entry here too, whose error says how to train them.
-MAKERS: Mapping[str, Make] = {
-    **{name: _plain(name) for name in ("mean", "idf", "sif")},
-    "power-mean": _power_mean,
-    **dict.fromkeys(SYSTEMS, _untrained),
-}
+            f"{', '.join(SYSTEMS)} need training: run muse train SPACE --encoder NAME, and give the "
+            "folder it wrote as the encoder (as ./NAME if the folder has the name of an encoder)"
+        )
+    if kind == "power-mean":
+        try:
+            powers = tuple(map(parsed_power, options.split(","))) if options else words.DEFAULT_POWERS
+        except ValueError:
+            raise BadSetting(
+                f"power-mean needs numbers in brackets, as in power-mean[-inf,1,inf]; got {options!r}"
+            ) from None
+        return PowerMean(lookup, powers)
+    if options not in ("", "rank" if kind != "mean" else ""):
+        raise BadSetting(f"{kind} has no options in brackets, got {options!r}")
+    if kind == "mean":
+        return PowerMean(lookup)
+    encoder = WeightedMean(lookup, kind)
+    return Corrected(encoder, composed.SIF, sif=True) if kind == "sif" else encoder
 
 
 def _restored(folder: Path, spaces: Sequence[Space], whole: Path | None = None) -> SentenceEncoder:
@@ -216,8 +200,13 @@ def _restored(folder: Path, spaces: Sequence[Space], whole: Path | None = None) 
         raise BadFile(f"{folder}: this version of muse has no encoder {saved.kind!r}; upgrade muse")
     try:
         apart = saved.kind == composed.CONCATENATED and not saved.settings["shared"]
-        if apart or saved.kind == composed.CONCATENATED or not saved.parts:
-            _check_count(whole, len(saved.parts) if apart else 1, spaces)
+        needed = len(saved.parts) if apart else 1
+        if len(spaces) != needed and (saved.kind == composed.CONCATENATED or not saved.parts):
+            advice = "leave out --also" if needed == 1 else "use it by itself, and name others with --also"
+            raise BadSetting(
+                f"{whole}: this saved encoder reads {needed} space{'s' if needed > 1 else ''}, "
+                f"got {len(spaces)}; {advice}"
+            )
         own = [[space] for space in spaces] if apart else [spaces] * len(saved.parts)
         check_space(folder, saved.spaces, spaces[0])
         parts = [_restored(part, reads, whole) for part, reads in zip(saved.parts, own, strict=True)]
@@ -228,24 +217,13 @@ def _restored(folder: Path, spaces: Sequence[Space], whole: Path | None = None) 
         ) from error
 
 
-def _check_count(folder: Path, needed: int, spaces: Sequence[Space]) -> None:
-    if len(spaces) != needed:
-        others = "its other space" if needed == 2 else f"its other {needed - 1} spaces"
-        advice = "leave out --also" if needed == 1 else f"use it by itself, and name {others} with --also"
-        raise BadSetting(
-            f"{folder}: this saved encoder reads {needed} space{'s' if needed > 1 else ''}, "
-            f"got {len(spaces)}; {advice}"
-        )
-
-
-def _restore_weighted(saved: Saved, space: Space, _: Sequence[SentenceEncoder]) -> SentenceEncoder:
-    made = steps(saved.name)
-    return WeightedMean(Lookup(space, "ngrams" if (NGRAMS, "") in made else "skip"), made[0][0], saved.arrays)
-
-
 RESTORERS: Mapping[str, Restore] = {
     "power-mean": lambda saved, space, _: _made(saved.name, [space]),
-    "weighted": _restore_weighted,
+    "weighted": lambda saved, space, _: WeightedMean(
+        Lookup(space, "ngrams" if (NGRAMS, "") in steps(saved.name) else "skip"),
+        steps(saved.name)[0][0],
+        saved.arrays,
+    ),
     composed.CORRECTED: lambda saved, _, parts: composed.restored_corrected(saved, parts[0]),
     composed.CONCATENATED: lambda saved, _, parts: Concatenated(parts, bool(saved.settings["shared"])),
     words.TRAINED: words.restore_trained,

@@ -9,15 +9,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
 from muse.errors import BadFile, BadSetting, NotConverged
 from muse.files.parquet import is_parquet, read_column
 from muse.files.plain_text import read_lines
-from muse.sentences.encoders.reading import all_sentences
 from muse.vectors import Matrix, ShortRepr
+
+if TYPE_CHECKING:
+    from muse.sentences.encoders.transformer import Transformer
 
 Write = Callable[[Sequence[str], Matrix], None]
 
@@ -76,6 +78,8 @@ class SentenceEncoder(Protocol):
 
     def for_language(self, language: str) -> Transformer:
         """The encoder for one language, as a scikit-learn transformer."""
+        from muse.sentences.encoders.transformer import Transformer  # scikit-learn takes long to import
+
         return Transformer(self, language)
 
 
@@ -105,61 +109,6 @@ def check_encodes(encoder: SentenceEncoder, language: str, advice: str = "") -> 
 def check_trained_for(encoder: SentenceEncoder, language: str) -> None:
     """Raise BadSetting if the encoder was not trained for the language."""
     check_encodes(encoder, language, ": train an encoder for it with muse train")
-
-
-class Transformer:
-    """A sentence encoder for one language as a scikit-learn transformer, from sentences to rows.
-
-    `fit` fits a copy of the encoder, `encoder_`; the given encoder never changes.
-    """
-
-    def __init__(self, encoder: SentenceEncoder, language: str) -> None:
-        self.encoder = encoder
-        self.language = language
-
-    def fit(self, sentences: Iterable[str], labels: object = None) -> Transformer:
-        """Returns self, with `encoder_` fitted on the sentences."""
-        self.encoder_ = self.encoder.fit(sentences, self.language)
-        return self
-
-    def transform(self, sentences: Iterable[str]) -> Matrix:
-        """The rows (s, d') of the sentences."""
-        return getattr(self, "encoder_", self.encoder).encode(sentences, self.language).matrix
-
-    def fit_transform(self, sentences: Iterable[str], labels: object = None) -> Matrix:
-        """The rows (s, d') of the sentences after fitting on them."""
-        sentences = all_sentences(sentences)
-        return self.fit(sentences).transform(sentences)
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The two parameters by name."""
-        return {"encoder": self.encoder, "language": self.language}
-
-    def set_params(self, **params: Any) -> Transformer:
-        """Returns self with these parameters set; BadSetting for an unknown name."""
-        for name, value in params.items():
-            if name not in self.get_params():
-                raise BadSetting(f"a parameter must be encoder or language, got {name!r}")
-            setattr(self, name, value)
-        return self
-
-    def __sklearn_clone__(self) -> Transformer:
-        # A clone shares the immutable encoder, so that no table of words is copied.
-        return Transformer(self.encoder, self.language)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True  # a loaded encoder needs no fit
-
-    def __sklearn_tags__(self) -> Any:
-        # Only scikit-learn calls this, so it is installed.
-        from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
-
-        return Tags(
-            estimator_type="transformer",
-            target_tags=TargetTags(required=False),
-            transformer_tags=TransformerTags(preserves_dtype=[]),
-            input_tags=InputTags(string=True, two_d_array=False),
-        )
 
 
 class StreamCounts(NamedTuple):

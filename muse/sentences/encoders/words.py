@@ -13,7 +13,7 @@ from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
 from threading import Lock
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -32,7 +32,7 @@ from muse.sentences.encoders.reading import Reading, Vocabulary, blocks, check_s
 from muse.sentences.encoders.saving import Saved, checksums, write_encoder
 from muse.space import Space
 from muse.space.new_words import NewWords, own_new_words
-from muse.vectors import Matrix, ShortRepr
+from muse.vectors import Matrix, ShortRepr, Vectors
 
 Unknown = Literal["skip", "ngrams"]
 Weights = NDArray[np.float32]
@@ -269,52 +269,40 @@ class Lookup:
     def read(self, sentences: Iterable[str], language: str) -> tuple[Reading, Tensor]:
         """The words of the sentences, as indices into the rows (n, d) of the space and of new words."""
         if language not in self._ready:
-            vectors = self.space.vectors(language)
-            new = None
-            if self.unknown == "ngrams":
-                new = _NewRows(own_new_words(self.space, language, progress=self._progress), vectors.tensor())
-            vocabulary = Vocabulary(language, vectors.index, new, new.forget if new else None)
-            self._ready[language] = _Language(vocabulary, vectors.tensor(), new, Lock())
-        ready = self._ready[language]
-        with ready.lock:  # another thread's reading may drop the new words
-            reading = ready.vocabulary.read(sentences)
-            return reading, ready.rows if ready.new is None else ready.new.rows
+            by_ngrams = self.unknown == "ngrams"
+            new = own_new_words(self.space, language, progress=self._progress) if by_ngrams else None
+            self._ready[language] = _Language(self.space.vectors(language), language, new)
+        return self._ready[language].read(sentences)
 
 
-class _Language(NamedTuple):
-    vocabulary: Vocabulary
-    rows: Tensor
-    new: _NewRows | None
-    lock: Lock
+class _Language:
+    """The vocabulary of a language, and its rows (n, d), to which those of new words are appended as read."""
 
+    def __init__(self, vectors: Vectors, language: str, words: NewWords | None) -> None:
+        self._words, self._known, self._lock = words, vectors.tensor(), Lock()
+        self._forget()
+        more = () if words is None else (self._place, self._forget)
+        self._vocabulary = Vocabulary(language, vectors.index, *more)
 
-class _NewRows:
-    """Appends the rows of new words to the rows (n, d) of the space as they are first read."""
+    def read(self, sentences: Iterable[str]) -> tuple[Reading, Tensor]:
+        with self._lock:  # another thread's reading may drop the new words
+            return self._vocabulary.read(sentences), self._table[: self._count]
 
-    def __init__(self, words: NewWords, rows: Tensor) -> None:
-        self._words, self._known = words, rows
-        self._table, self._count = rows, len(rows)
-        self._places: dict[str, int | None] = {}
-
-    def __call__(self, token: str) -> int | None:
-        word = token.lower()
-        if word not in self._places:
-            self._places[word] = self._count if self._words.has(word) else None
+    def _place(self, token: str) -> int | None:
+        words, word = self._words, token.lower()
+        if words is not None and word not in self._places:
+            self._places[word] = self._count if words.has(word) else None
             if (place := self._places[word]) is not None:
                 if place == len(self._table):
                     more = torch.zeros(max(1024, place // 4), self._table.shape[1])
                     self._table = torch.cat([self._table, more])
-                self._table[place] = torch.from_numpy(self._words.rows([word])[0])
+                self._table[place] = torch.from_numpy(words.rows([word])[0])
                 self._count += 1
         return self._places[word]
 
-    @property
-    def rows(self) -> Tensor:
-        return self._table[: self._count]
-
-    def forget(self) -> None:
+    def _forget(self) -> None:
         self._table = self._known  # a new one is made for the next word: the old one may still be read
-        self._places = {}
+        self._places: dict[str, int | None] = {}
         self._count = len(self._known)
 
 

@@ -19,7 +19,7 @@ from muse.sentences.encoders import reading
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.encoders.words import Lookup, TrainedEncoder, weights_from_rank
 from muse.sentences.loading import load_encoder
-from muse.space import Space
+from muse.space import Space, load_space
 from muse.vectors import Matrix
 from tests.support.command import tree
 from tests.support.spaces import plain_space, saved
@@ -110,15 +110,6 @@ def test_sif_with_text_in_one_language_encodes_no_other() -> None:
     assert fitted.fit(EN_TEXT, "en").encode(EN_TEXT, "en").empty == 0
 
 
-def test_a_saved_encoder_with_a_dot_in_its_name_takes_corrections(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    of = space()
-    load_encoder("idf", of).fit(TEXT, "fr").save(tmp_path / "idf.fr")
-    monkeypatch.chdir(tmp_path)
-    assert load_encoder("idf.fr+centre", of).name == "idf+centre"
-
-
 def test_sif_with_text_has_lost_its_first_component() -> None:
     of = space()
     fitted = load_encoder("sif", of).fit(TEXT, "fr")
@@ -136,7 +127,7 @@ def test_sif_with_text_has_lost_its_first_component() -> None:
     np.testing.assert_allclose(found[[0, 1, 3, 5, 6]], raw - raw @ first.T @ first, atol=1e-6)
 
 
-def test_several_spaces_side_by_side() -> None:
+def test_several_spaces_side_by_side(tmp_path: Path) -> None:
     a, b = space(), space(seed=5, dimension=3)
     both = load_encoder("power-mean[1,inf]+znorm", a, b)
     assert both.dimension == 16
@@ -145,9 +136,17 @@ def test_several_spaces_side_by_side() -> None:
     encoded = plain.encode(TEXT, "fr")
     np.testing.assert_array_equal(encoded.matrix, np.concatenate(parts, axis=1))
     assert (encoded.empty, encoded.tokens, encoded.unknown) == (2, 18, 3)
-    full = both.fit(TEXT, "fr").encode(TEXT, "fr").matrix
+    fitted = both.fit(TEXT, "fr")
+    full = fitted.encode(TEXT, "fr").matrix
     assert not full[[2, 4]].any()
     np.testing.assert_allclose(full[[0, 1, 3, 5, 6]].std(axis=0), 1, atol=1e-3)
+    fitted.save(tmp_path / "encoder")
+    loaded = load_encoder(tmp_path / "encoder", a, b)
+    np.testing.assert_array_equal(loaded.encode(TEXT, "fr").matrix, full)
+    with pytest.raises(BadSetting, match="2 spaces, got 1; use it by itself, and name others with"):
+        load_encoder(tmp_path / "encoder", a)
+    with pytest.raises(Mismatch, match="checksum"):
+        load_encoder(tmp_path / "encoder", b, a)
 
 
 def test_different_encoders_side_by_side_on_one_space(tmp_path: Path) -> None:
@@ -170,14 +169,17 @@ def test_different_encoders_side_by_side_on_one_space(tmp_path: Path) -> None:
         load_encoder(tmp_path / "kept", of, of)
 
 
-def test_folders_take_corrections_and_stand_beside_names(tmp_path: Path) -> None:
+def test_folders_take_corrections_and_stand_beside_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     of = space()
     fitted = load_encoder("idf", of).fit(TEXT, "fr")
-    fitted.save(tmp_path / "kept")
+    fitted.save(tmp_path / "idf.fr")
+    monkeypatch.chdir(tmp_path)
     expected = fitted.encode(TEXT, "fr").matrix
-    corrected = load_encoder(f"{tmp_path / 'kept'}+centre", of).fit(TEXT, "fr")
-    assert corrected.name == "idf+centre"
-    beside = load_encoder(f"mean&{tmp_path / 'kept'}", of).encode(TEXT, "fr").matrix
+    for folder in ("idf.fr", f"{tmp_path / 'idf.fr'}"):
+        assert load_encoder(f"{folder}+centre", of).name == "idf+centre"
+    beside = load_encoder("mean&./idf.fr", of).encode(TEXT, "fr").matrix
     np.testing.assert_array_equal(beside[:, of.vectors("fr").dimension :], expected)
 
 
@@ -274,18 +276,6 @@ def test_a_saved_encoder_is_the_same(tmp_path: Path, name: str) -> None:
     assert not [path for path in tree(tmp_path) if "partial" in path or path.endswith(".pkl")]
 
 
-def test_several_spaces_are_saved_too(tmp_path: Path) -> None:
-    a, b = space(), space(seed=5, dimension=3)
-    fitted = load_encoder("power-mean+znorm", a, b).fit(TEXT, "fr")
-    fitted.save(tmp_path / "encoder")
-    loaded = load_encoder(tmp_path / "encoder", a, b)
-    np.testing.assert_array_equal(loaded.encode(TEXT, "fr").matrix, fitted.encode(TEXT, "fr").matrix)
-    with pytest.raises(BadSetting, match="2 spaces, got 1; use it by itself, and name its other space with"):
-        load_encoder(tmp_path / "encoder", a)
-    with pytest.raises(Mismatch, match="checksum"):
-        load_encoder(tmp_path / "encoder", b, a)
-
-
 def test_binary_codes_are_the_signs_about_the_mean() -> None:
     fitted = load_encoder("mean+binary", space()).fit(TEXT, "fr")
     raw = load_encoder("mean", space()).encode(TEXT, "fr").matrix
@@ -369,18 +359,11 @@ def test_languages_it_has_not_got(name: str) -> None:
             use(["le chat"], "xx")
 
 
-def test_another_space_is_refused(tmp_path: Path) -> None:
-    load_encoder("idf", space()).save(tmp_path / "encoder")
-    with pytest.raises(Mismatch, match="belongs to a space whose fr has the checksum"):
-        load_encoder(tmp_path / "encoder", space(seed=7))
-
-
-def test_the_same_space_saved_and_loaded_is_no_other(tmp_path: Path) -> None:
-    first = saved(tmp_path / "space")
-    load_encoder("idf", first).save(tmp_path / "encoder")
-    from muse.space import load_space
-
+def test_another_space_is_refused_and_the_same_one_is_not(tmp_path: Path) -> None:
+    load_encoder("idf", saved(tmp_path / "space")).save(tmp_path / "encoder")
     load_encoder(tmp_path / "encoder", load_space(tmp_path / "space"))
+    with pytest.raises(Mismatch, match="belongs to a space whose en has the checksum"):
+        load_encoder(tmp_path / "encoder", space(seed=7))
 
 
 def break_manifest(folder: Path, **changes: object) -> None:
@@ -388,71 +371,45 @@ def break_manifest(folder: Path, **changes: object) -> None:
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
 
 
+@pytest.mark.parametrize(
+    ("name", "changes", "part"),
+    [
+        ("idf", {"format_version": 9}, "expected format 1, got 9"),
+        ("idf", {"kind": "elmo"}, "has no encoder 'elmo'"),
+        ("idf", {"spaces": None}, "spaces to be of type dict"),
+        ("mean+znorm", {"settings": {}}, "expected the settings of a corrected encoder"),
+        ("mean+znorm", {"settings": {"correction": "", "sif": 1}}, "expected the settings of a corrected"),
+        ("mean+znorm", {"parts": 0}, "expected 1 parts, as there are, got 0"),
+        ("mean+znorm", {"parts": 10**12}, "expected 1 parts, as there are, got 1000000000000"),
+    ],
+)
+def test_broken_manifests(tmp_path: Path, name: str, changes: dict[str, object], part: str) -> None:
+    folder, of = tmp_path / "encoder", space()
+    load_encoder(name, of).fit(TEXT, "fr").save(folder)
+    break_manifest(folder, **changes)
+    with pytest.raises(BadFile, match=part):
+        load_encoder(folder, of)
+
+
 def test_broken_folders(tmp_path: Path) -> None:
     folder, of = tmp_path / "encoder", space()
-
-    def fresh() -> None:
-        load_encoder("idf", of).fit(TEXT, "fr").save(folder)
-
-    fresh()
-    (folder / "arrays.npz").write_bytes(b"PK")
+    load_encoder("mean+znorm", of).fit(TEXT, "fr").save(folder)
+    with np.load(folder / "arrays.npz") as found:
+        spoiled = {
+            name: found[name] * (np.nan if found[name].dtype.kind == "f" else 1) for name in found.files
+        }
+    np.savez(folder / "arrays.npz", **spoiled)
     with pytest.raises(BadFile, match=r"arrays\.npz: expected the file that was saved"):
+        load_encoder(folder, of)
+    break_manifest(folder, checksums={"arrays.npz": checksum(folder / "arrays.npz")})
+    with pytest.raises(BadFile, match="with nan"):
         load_encoder(folder, of)
     (folder / "arrays.npz").unlink()
     with pytest.raises(BadFile, match=r"arrays\.npz"):
         load_encoder(folder, of)
-    for changes, part in (
-        ({"format_version": 9}, "expected format 1, got 9"),
-        ({"kind": "elmo"}, "has no encoder 'elmo'"),
-        ({"spaces": None}, "spaces to be of type dict"),
-    ):
-        fresh()
-        break_manifest(folder, **changes)
-        with pytest.raises(BadFile, match=part):
-            load_encoder(folder, of)
     (tmp_path / "empty").mkdir()
     (tmp_path / "note").write_text("")
     kinds = {"nosuch": "no such folder", "empty": "no manifest.json in it", "note": "a file"}
-    for name, found in kinds.items():
-        with pytest.raises(BadFile, match=f"{name}: expected a saved encoder, found {found}"):
+    for name, what in kinds.items():
+        with pytest.raises(BadFile, match=f"{name}: expected a saved encoder, found {what}"):
             load_encoder(tmp_path / name, of)
-
-
-@pytest.mark.parametrize("changes", [{"settings": {}}, {"settings": {"correction": "", "sif": 1}}])
-def test_a_correction_that_is_not_whole(tmp_path: Path, changes: dict[str, object]) -> None:
-    folder, of = tmp_path / "encoder", space()
-    load_encoder("mean+znorm", of).fit(TEXT, "fr").save(folder)
-    break_manifest(folder, **changes)
-    with pytest.raises(BadFile, match="encoder: expected the settings of a corrected encoder"):
-        load_encoder(folder, of)
-
-
-def test_saving_replaces_no_other_folder(tmp_path: Path) -> None:
-    (tmp_path / "thesis").mkdir()
-    (tmp_path / "thesis" / "thesis.tex").write_text("mine")
-    before = tree(tmp_path)
-    with pytest.raises(BadSetting, match="is not a saved encoder"):
-        load_encoder("mean", space()).save(tmp_path / "thesis")
-    assert tree(tmp_path) == before
-
-
-@pytest.mark.parametrize("count", [0, 10**12])
-def test_parts_that_are_not_there(tmp_path: Path, count: int) -> None:
-    load_encoder("mean+znorm", of := space()).fit(TEXT, "fr").save(tmp_path / "encoder")
-    break_manifest(tmp_path / "encoder", parts=count)
-    with pytest.raises(BadFile, match=f"expected 1 parts, as there are, got {count}"):
-        load_encoder(tmp_path / "encoder", of)
-
-
-def test_arrays_of_an_encoder_that_are_not_numbers(tmp_path: Path) -> None:
-    folder, of = tmp_path / "encoder", space()
-    load_encoder("mean+znorm", of).fit(TEXT, "fr").save(folder)
-    (arrays,) = folder.glob("*.npz")
-    with np.load(arrays) as found:
-        spoiled = {
-            name: found[name] * (np.nan if found[name].dtype.kind == "f" else 1) for name in found.files
-        }
-    np.savez(arrays, **spoiled)
-    break_manifest(folder, checksums={arrays.name: checksum(arrays)})
-    with pytest.raises(BadFile, match="with nan"):
-        load_encoder(folder, of)

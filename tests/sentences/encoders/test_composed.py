@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from muse.errors import BadSetting, Mismatch
-from muse.sentences.encoders.corrections import Correction, joint_moments, moments_of
+from muse.sentences.encoders.composed import Correction, joint_moments, moments_of
 from muse.vectors import Matrix
 
 
