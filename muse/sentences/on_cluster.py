@@ -9,8 +9,9 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
+from itertools import compress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -63,21 +64,21 @@ class Encoding:
         """A function that encodes a part."""
         # The spaces are not checked again, as they were when the encoder was saved.
         encoder = load_encoder(self.encoder, *(load_space(space, check=False) for space in self.spaces))
-        return lambda number: self._encode(encoder, number)
 
-    def _encode(self, encoder: SentenceEncoder, number: int) -> None:
-        part = self.slices[number]
-        sentences, rows = part.sentences(), np.arange(part.first, part.first + part.rows)
-        if self.only is not None:
-            kept = np.load(self.only, mmap_mode="r")[part.first : part.first + part.rows]
-            sentences, rows = [sentences[place] for place in np.flatnonzero(kept)], rows[kept]
-        encoded = encoder.encode(sentences, self.language)
-        matrix, counts = encoded.matrix, {name: getattr(encoded, name) for name in COUNTS}  # (s, d)
-        if self.only is not None:
-            known = matrix.any(axis=1)
-            sentences = [sentences[place] for place in np.flatnonzero(known)]
-            rows, matrix = rows[known], matrix[known]
-        self.parts.write(number, {ROW: rows, SENTENCE: sentences, VECTOR: matrix}, counts)
+        def encode(number: int) -> None:
+            part = self.slices[number]
+            sentences, rows = part.sentences(), np.arange(part.first, part.first + part.rows)
+            if self.only is not None:
+                kept = np.load(self.only, mmap_mode="r")[part.first : part.first + part.rows]
+                sentences, rows = [*compress(sentences, kept)], rows[kept]
+            encoded = encoder.encode(sentences, self.language)
+            matrix, counts = encoded.matrix, {name: getattr(encoded, name) for name in COUNTS}  # (s, d)
+            if self.only is not None:
+                known = matrix.any(axis=1)
+                sentences, rows, matrix = [*compress(sentences, known)], rows[known], matrix[known]
+            self.parts.write(number, {ROW: rows, SENTENCE: sentences, VECTOR: matrix}, counts)
+
+        return encode
 
 
 def encoder_as_settings(encoder: SentenceEncoder) -> list[str]:
@@ -130,16 +131,11 @@ class Digests:
         return digest
 
 
-@dataclass(frozen=True, eq=False)
-class EncodedText:
+class EncodedText(NamedTuple):
     """The distinct sentences of a text that have a vector, in parts, and counts of what was left out."""
 
     parts: PartFolder
     counts: dict[str, int]
-
-    def sentences(self) -> list[str]:
-        """The sentences, in order."""
-        return [text for number in range(self.parts.count) for text in self.parts.read(number, SENTENCE)[0]]
 
 
 def mine(
@@ -160,7 +156,17 @@ def mine(
             for side, text, found in zip(SIDES, texts, found_in, strict=True)
         ]
         found = _searched(site, sides, config)
-        _write(site.parts, found, [side.sentences() for side in sides])
+        source, target = (
+            [text for number in range(side.parts.count) for text in side.parts.read(number, SENTENCE)[0]]
+            for side in sides
+        )
+        for number, begin in enumerate(range(0, max(len(found.scores), 1), PAIRS)):
+            pairs = found.pairs[begin : begin + PAIRS]
+            site.parts.write(number, {
+                "row": np.arange(begin, begin + len(pairs)), "score": found.scores[begin : begin + PAIRS],
+                "source": [source[row] for row in pairs[:, 0]],
+                "target": [target[row] for row in pairs[:, 1]],
+            })  # fmt: skip
         counts = {side: one.counts for side, one in zip(SIDES, sides, strict=True)}
         return site.finish(pairs=len(found.scores), **counts)
 
@@ -196,16 +202,6 @@ def _searched(site: Site, sides: Sequence[EncodedText], config: MiningConfig) ->
         search = KeySearch(queries, keys, k, approximation=config.approximation)
         found.append(look_up(f"candidates of the {side}", search, site))
     return paired(BothDirections(*found), config)
-
-
-def _write(parts: PartFolder, found: Mined, sentences: Sequence[Sequence[str]]) -> None:
-    for number, begin in enumerate(range(0, max(len(found.scores), 1), PAIRS)):
-        pairs = found.pairs[begin : begin + PAIRS]
-        parts.write(number, {
-            "row": np.arange(begin, begin + len(pairs)), "score": found.scores[begin : begin + PAIRS],
-            "source": [sentences[0][row] for row in pairs[:, 0]],
-            "target": [sentences[1][row] for row in pairs[:, 1]],
-        })  # fmt: skip
 
 
 def mined(folder: Path) -> tuple[Values, list[tuple[str, str]]]:

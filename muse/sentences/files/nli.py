@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import compress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -44,16 +43,14 @@ class Inference:
 
     def part(self, name: str) -> Inference:
         """The pairs of one part, train, dev or test; Mismatch if there are none."""
-        chosen = [part == name for part in self.parts]
-        if not any(chosen):
+        rows = zip(self.premises, self.hypotheses, self.labels, self.parts, strict=True)
+        chosen = [row for row in rows if row[-1] == name]
+        if not chosen:
             raise Mismatch(
                 f"pairs of the {name} part are needed, found none; name the parts in a column SemEval_set, "
                 "or, if no two share a sentence, number them: those that end in 8 or 9 are test, in 7 dev"
             )
-        return Inference(
-            tuple(compress(self.premises, chosen)), tuple(compress(self.hypotheses, chosen)),
-            tuple(compress(self.labels, chosen)), tuple(compress(self.parts, chosen)), undecided=0,
-        )  # fmt: skip
+        return Inference(*zip(*chosen, strict=True), undecided=0)
 
 
 class _Row(NamedTuple):

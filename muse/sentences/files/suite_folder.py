@@ -61,8 +61,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     _RATING: ("rating", "relatedness_score"),
 }
 _SENTEVAL = ("", "downstream", "data/downstream")  # where its folders lie
-_TWO = ("0", "1")
-_STS_RATINGS = (0.0, 5.0)
+_TWO, _ANY, _STS_RATINGS = ("0", "1"), (-math.inf, math.inf), (0.0, 5.0)
 
 
 class SuitePart(NamedTuple):
@@ -93,14 +92,26 @@ class _SuiteRow(NamedTuple):
     rating: float = math.nan
 
 
-class _Format(NamedTuple):
-    """The columns of a table, or of lines in Latin-1 what splits one into them.
+class _SuiteLayout(NamedTuple):
+    """Where files lie, the names of those of each part, and their columns; {} in a name is the language.
 
-    Without a column of labels, those of a part's first file have the label 0, those of its second 1.
+    `split` makes the columns of a line in Latin-1, where it is no table. Without a column of labels, those of
+    a part's first file have the label 0, those of its second 1.
     """
 
+    places: tuple[str, ...]
+    parts: Mapping[str, tuple[str, ...]]
     columns: TableColumns
     split: Callable[[str], list[str]] | None = None
+
+
+class _Kind(NamedTuple):
+    """How a task is scored, all labels that there are, the least and the greatest rating, and its layouts."""
+
+    scored: str
+    labels: tuple[str, ...]
+    ratings: tuple[float, float]
+    layouts: tuple[_SuiteLayout, ...] = ()
 
 
 def _columns(*names: str, header: bool = False, more: bool = False) -> TableColumns:
@@ -108,84 +119,68 @@ def _columns(*names: str, header: bool = False, more: bool = False) -> TableColu
     return TableColumns({name: _NAMES.get(name, ()) for name in names}, others, header=header, more=more)
 
 
-_CSV, _STS = _Format(RATED), _Format(_columns(_RATING, _FIRST, _SECOND))
-_LINES = _Format(_columns(_FIRST), lambda line: [line])
-
-
-class _SuiteLayout(NamedTuple):
-    """Where files lie, the names of those of each part, and their format; {} in a name is the language."""
-
-    places: tuple[str, ...]
-    parts: Mapping[str, tuple[str, ...]]
-    format: _Format
-
-
-class _Kind(NamedTuple):
-    """How a task is scored, all labels that there are, and the least and the greatest rating."""
-
-    scored: str
-    labels: tuple[str, ...] = ()
-    ratings: tuple[float, float] = (-math.inf, math.inf)
-
-
 def _own(place: str, names: str, endings: Mapping[str, str], *columns: str) -> _SuiteLayout:
     """The layout of muse: a file a part, named by its ending."""
     parts = {part: (names.format(ending),) for part, ending in endings.items()}
-    return _SuiteLayout((place, ""), parts, _Format(_columns(*columns)))
+    return _SuiteLayout((place, ""), parts, _columns(*columns))
 
 
-def _senteval(place: str, parts: Mapping[str, tuple[str, ...]], form: _Format) -> _SuiteLayout:
-    return _SuiteLayout(tuple(f"{above}/{place}".lstrip("/") for above in _SENTEVAL), parts, form)
+def _senteval(
+    place: str, names: Mapping[str, str | tuple[str, ...]], columns: TableColumns,
+    split: Callable[[str], list[str]] | None = None,
+) -> _SuiteLayout:  # fmt: skip
+    parts = {part: (name,) if isinstance(name, str) else name for part, name in names.items()}
+    return _SuiteLayout(tuple(f"{above}/{place}".lstrip("/") for above in _SENTEVAL), parts, columns, split)
 
 
-def _by_folds(name: str, negative: str, positive: str) -> tuple[_Kind, tuple[_SuiteLayout, ...]]:
-    return _Kind(FOLDS, _TWO), (
+def _line(line: str) -> list[str]:
+    return [line]
+
+
+def _by_folds(name: str, negative: str, positive: str) -> _Kind:
+    return _Kind(FOLDS, _TWO, _ANY, (
         _own("senteval", "{}.tsv", {"all": name}, _LABEL, _FIRST),
-        _senteval(name, {"all": (negative, positive)}, _LINES),
-    )
+        _senteval(name, {"all": (negative, positive)}, _columns(_FIRST), _line),
+    ))  # fmt: skip
 
 
 _IN_THREE = {"train": "train", "dev": "dev", "test": "test"}
-_SICK_LABELS = ("CONTRADICTION", "ENTAILMENT", "NEUTRAL")
+_SICK_LABELS, _SICK_RATINGS = ("CONTRADICTION", "ENTAILMENT", "NEUTRAL"), (1.0, 5.0)
 _SICK = (
     _own("nli", "SICK.{}.tsv", _IN_THREE, "id", _FIRST, _SECOND, _RATING, _LABEL),
     _senteval(
-        "SICK",
-        {"train": ("SICK_train.txt",), "dev": ("SICK_trial.txt",), "test": ("SICK_test_annotated.txt",)},
-        _Format(_columns("id", _FIRST, _SECOND, _RATING, _LABEL, header=True)),
+        "SICK", {"train": "SICK_train.txt", "dev": "SICK_trial.txt", "test": "SICK_test_annotated.txt"},
+        _columns("id", _FIRST, _SECOND, _RATING, _LABEL, header=True),
     ),
-)
-
-
-_TASKS: Mapping[str, tuple[_Kind, tuple[_SuiteLayout, ...]]] = {
+)  # fmt: skip
+_TASKS: Mapping[str, _Kind] = {
     "MR": _by_folds("MR", "rt-polarity.neg", "rt-polarity.pos"),
     "CR": _by_folds("CR", "custrev.neg", "custrev.pos"),
     "SUBJ": _by_folds("SUBJ", "subj.subjective", "subj.objective"),
     "MPQA": _by_folds("MPQA", "mpqa.neg", "mpqa.pos"),
-    "SST-2": (_Kind(GIVEN, _TWO), (
+    "SST-2": _Kind(GIVEN, _TWO, _ANY, (
         _own("senteval", "SST2.{}.tsv", _IN_THREE, _LABEL, _FIRST),
-        _senteval("SST/binary", {part: (f"sentiment-{part}",) for part in _IN_THREE},
-                  _Format(_columns(_FIRST, _LABEL))),
+        _senteval("SST/binary", {part: f"sentiment-{part}" for part in _IN_THREE}, _columns(_FIRST, _LABEL)),
     )),
-    "TREC": (_Kind(GIVEN, ("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM")), (
+    "TREC": _Kind(GIVEN, ("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM"), _ANY, (
         _own("senteval", "TREC.{}.tsv", {"train": "train", "test": "test"}, _LABEL, _FIRST),
-        _senteval("TREC", {"train": ("train_5500.label",), "test": ("TREC_10.label",)},
-                  # The coarse class and the sentence, of lines such as DESC:manner How did it begin.
-                  _Format(_columns(_LABEL, _FIRST), lambda line: re.split(r":\S* ?|$", line, maxsplit=1))),
+        # The coarse class and the sentence, of lines such as DESC:manner How did it begin.
+        _senteval("TREC", {"train": "train_5500.label", "test": "TREC_10.label"}, _columns(_LABEL, _FIRST),
+                  lambda line: re.split(r":\S* ?|$", line, maxsplit=1)),
     )),
-    "MRPC": (_Kind(GIVEN, _TWO), (
+    "MRPC": _Kind(GIVEN, _TWO, _ANY, (
         _own("senteval", "MRPC.{}.tsv", {**_IN_THREE, "dev": "val"}, _LABEL, _FIRST, _SECOND),
-        _senteval("MRPC", {part: (f"msr_paraphrase_{part}.txt",) for part in ("train", "test")},
-                  _Format(_columns(_LABEL, "id", "other id", _FIRST, _SECOND, header=True))),
+        _senteval("MRPC", {part: f"msr_paraphrase_{part}.txt" for part in ("train", "test")},
+                  _columns(_LABEL, "id", "other id", _FIRST, _SECOND, header=True)),
     )),
-    "SICK-E": (_Kind(GIVEN, _SICK_LABELS, (1.0, 5.0)), _SICK),
-    "SICK-R": (_Kind(REGRESSION, _SICK_LABELS, (1.0, 5.0)), tuple(
+    "SICK-E": _Kind(GIVEN, _SICK_LABELS, _SICK_RATINGS, _SICK),
+    "SICK-R": _Kind(REGRESSION, _SICK_LABELS, _SICK_RATINGS, tuple(
         layout._replace(parts={part: layout.parts[part] for part in ("train", "test")}) for layout in _SICK
     )),
-    "STS-B": (_Kind(REGRESSION, (), _STS_RATINGS), (
-        _SuiteLayout(("sts", ""), {part: (f"stsb-{{}}-{part}.csv",) for part in ("train", "test")}, _CSV),
-        _senteval("STS/STSBenchmark", {part: (f"sts-{part}.csv",) for part in ("train", "test")},
-                  _Format(_columns("genre", "file", "year", "id", _RATING, _FIRST, _SECOND, more=True))),
+    "STS-B": _Kind(REGRESSION, (), _STS_RATINGS, (
+        _SuiteLayout(("sts", ""), {part: (f"stsb-{{}}-{part}.csv",) for part in ("train", "test")}, RATED),
+        _senteval("STS/STSBenchmark", {part: f"sts-{part}.csv" for part in ("train", "test")},
+                  _columns("genre", "file", "year", "id", _RATING, _FIRST, _SECOND, more=True)),
     )),
 }  # fmt: skip
 TASKS = (*_TASKS, *SETS)
@@ -231,19 +226,19 @@ def read_suite(folder: Path, language: str = ENGLISH, names: Sequence[str] | Non
 def _task(folder: Path, language: str, name: str) -> SuiteTask | None:
     if name in SETS:
         return _of_year(folder, name)
-    kind, layouts = _TASKS[name]
+    kind = _TASKS[name]
     found = [
-        (files, layout.format)
-        for layout in layouts
-        if (language == ENGLISH or layout.format is _CSV)
+        (files, layout)
+        for layout in kind.layouts
+        if (language == ENGLISH or layout.columns is RATED)
         and (files := _located(folder, layout, language, name)) is not None
     ]
     if not found:
         return None
     if len(found) > 1:
         raise _twice(name, *(next(iter(files.values()))[0] for files, _ in found))
-    files, form = found[0]
-    rows = {part: _part_rows(paths, form, kind) for part, paths in files.items()}
+    files, layout = found[0]
+    rows = {part: _part_rows(paths, layout, kind) for part, paths in files.items()}
     if kind.scored == GIVEN:
         _check_learned(rows)
     if "test" in rows:
@@ -281,8 +276,18 @@ def _twice(task: str, first: Path, second: Path, *_: Path) -> BadFile:
 
 
 def _of_year(folder: Path, name: str) -> SuiteTask | None:
+    found = list[tuple[str, tuple[Path, ...]]]()
+    for place in (folder / "sts" / "semeval", folder / "semeval", folder):
+        for path in [one for ending in ("tsv", "tsv.gz") for one in place.glob(f"20{name[3:]}.*.{ending}")]:
+            found.append((path.name.removesuffix(".gz").removesuffix(".tsv")[5:], (path,)))
+    for above in _SENTEVAL:
+        for path in (folder / above / "STS" / f"{name}-en-test").glob("STS.input.*.txt"):
+            given = path.name.removeprefix("STS.input.").removesuffix(".txt")
+            # Of all pairs of a year at once (ALL) there may be a file too.
+            if (part := given.removeprefix("surprise.")) in SETS[name]:
+                found.append((part, (path, path.with_name(f"STS.gs.{given}.txt"))))
     files: dict[str, tuple[Path, ...]] = {}
-    for part, paths in sorted([*_own_sets(folder, f"20{name[3:]}"), *_senteval_sets(folder, name)]):
+    for part, paths in sorted(found):
         if part in files:
             raise _twice(f"{name}'s {part}", files[part][0], paths[0])
         files[part] = paths
@@ -292,27 +297,10 @@ def _of_year(folder: Path, name: str) -> SuiteTask | None:
         log.warning(
             "%s: %s is the mean over %d sets here, without %s", folder, name, len(files), ", ".join(missing)
         )
-    kind = _Kind(COSINE, (), _STS_RATINGS)
-    rows = {
-        part: _part_rows(paths, _STS, kind) if len(paths) == 1 else _beside(*paths)
-        for part, paths in files.items()
-    }
-    return SuiteTask(name, COSINE, {part: _as_part(of, kind) for part, of in rows.items()}, files)
-
-
-def _own_sets(folder: Path, year: str) -> Iterator[tuple[str, tuple[Path, ...]]]:
-    for place in (folder / "sts" / "semeval", folder / "semeval", folder):
-        for path in [*place.glob(f"{year}.*.tsv"), *place.glob(f"{year}.*.tsv.gz")]:
-            yield path.name.removesuffix(".gz").removesuffix(".tsv")[5:], (path,)
-
-
-def _senteval_sets(folder: Path, name: str) -> Iterator[tuple[str, tuple[Path, ...]]]:
-    for above in _SENTEVAL:
-        for path in (folder / above / "STS" / f"{name}-en-test").glob("STS.input.*.txt"):
-            given = path.name.removeprefix("STS.input.").removesuffix(".txt")
-            # Of all pairs of a year at once (ALL) there may be a file too.
-            if (part := given.removeprefix("surprise.")) in SETS[name]:
-                yield part, (path, path.with_name(f"STS.gs.{given}.txt"))
+    kind, own = _Kind(COSINE, (), _STS_RATINGS), _SuiteLayout((), {}, _columns(_RATING, _FIRST, _SECOND))
+    rows = (_part_rows(paths, own, kind) if len(paths) == 1 else _beside(*paths) for paths in files.values())
+    parts = {part: _as_part(of, kind) for part, of in zip(files, rows, strict=True)}
+    return SuiteTask(name, COSINE, parts, files)
 
 
 def _beside(sentences: Path, gold: Path) -> list[_SuiteRow]:
@@ -332,13 +320,13 @@ def _beside(sentences: Path, gold: Path) -> list[_SuiteRow]:
     return rows
 
 
-def _part_rows(paths: Sequence[Path], form: _Format, kind: _Kind) -> list[_SuiteRow]:
+def _part_rows(paths: Sequence[Path], layout: _SuiteLayout, kind: _Kind) -> list[_SuiteRow]:
     """The rows of the files of a part; BadFile, naming the line, for one that cannot be right."""
-    rows = list[_SuiteRow]()
+    rows, columns = list[_SuiteRow](), layout.columns
     for place, path in enumerate(paths):
         before = len(rows)
-        for where, cells in _cells(path, form):
-            row = dict(zip(form.columns.names, cells, strict=False))
+        for where, cells in _split(path, layout.split) if layout.split else read_columns(path, columns):
+            row = dict(zip(columns.names, cells, strict=False))
             label = row.get(_LABEL, str(place)).strip()
             if _LABEL in row and label not in kind.labels:
                 raise BadFile(
@@ -348,19 +336,15 @@ def _part_rows(paths: Sequence[Path], form: _Format, kind: _Kind) -> list[_Suite
             rating = rating_in(row[_RATING], where, kind.ratings) if _RATING in row else math.nan
             rows.append(_SuiteRow(where, row[_FIRST], row.get(_SECOND), label, rating))
         if len(rows) == before:
-            names = ", ".join(form.columns.names)
-            raise BadFile(f"{path}: expected rows of {names}, found none; check the file")
+            raise BadFile(f"{path}: expected rows of {', '.join(columns.names)}, found none; check the file")
     return rows
 
 
-def _cells(path: Path, form: _Format) -> Iterator[tuple[str, list[str]]]:
-    if form.split is None:
-        yield from read_columns(path, form.columns)
-        return
+def _split(path: Path, split: Callable[[str], list[str]]) -> Iterator[tuple[str, list[str]]]:
     for number, line in enumerate(read_lines(path, "latin-1"), 1):
         # A blank line of a file of bare sentences is an empty one: SentEval counts it among its 3,775 of CR.
-        if line.strip() or form is _LINES:
-            yield f"{path}:{number}", form.split(line)
+        if line.strip() or split is _line:
+            yield f"{path}:{number}", split(line)
 
 
 def _check_learned(rows: Mapping[str, Sequence[_SuiteRow]]) -> None:
