@@ -166,7 +166,7 @@ def test_bad_input(muse: Command, space: Path, stdin: io.BytesIO, tmp_path: Path
     for arguments, parts in cases:
         refused(muse(*arguments), *parts)
         assert tree(tmp_path) == before, arguments
-    refused(muse(*base[:4], "--column", "x"), "--column needs --input", code=2)
+    refused(muse(*base[:4], "--column", "x"), "--column is for --input, got none", code=2)
 
 
 def test_bad_parquet(muse: Command, space: Path, tmp_path: Path) -> None:

@@ -136,7 +136,7 @@ def test_similarity_of_sentences(muse: Command, space: Path) -> None:
     )
     (space.parent / "en.csv").write_text((space.parent / "fr.csv").read_text().rsplit("\n", 2)[0] + "\n")
     refused(muse(*one, "--tgt", "en", "--target-pairs", space.parent / "en.csv"), "row 60 of", "and none in")
-    refused(muse(*one, "--tgt", "en"), "needs both --tgt LANG and --target-pairs FILE", code=2)
+    refused(muse(*one, "--tgt", "en"), "--tgt is for --target-pairs, got none", code=2)
 
 
 @pytest.fixture
@@ -233,10 +233,10 @@ def test_probes_whose_classes_are_given(muse: Command, space: Path) -> None:
     assert (fields["classes"], fields["trained"], fields["tested"]) == (2, 120, 50)
     most = max(Counter(label for part, label in drawn).values()) / len(drawn)
     assert fields["chance"] == pytest.approx(100 * most)
-    refused(muse(*command, "--folds", 4), "--folds needs --text LANG=FILE", code=2)
+    refused(muse(*command, "--folds", 4), "--folds is for --text, got none", code=2)
     refused(
         muse(*(word for word in command if word not in ("--src", "fr"))),
-        "--labelled FILE needs --lang",
+        "--labelled is for --lang, got none",
         code=2,
     )
 

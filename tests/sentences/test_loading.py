@@ -5,19 +5,7 @@ from __future__ import annotations
 import pytest
 
 from muse.errors import BadSetting
-from muse.sentences.loading import Named, parse, steps
-
-
-@pytest.mark.parametrize(
-    ("name", "kinds"),
-    [
-        ("mean", [("mean", "")]),
-        ("power-mean[-inf,1,inf]+znorm[global]", [("power-mean", "-inf,1,inf"), ("znorm", "global")]),
-        ("idf+ngrams+pcr[centred,2]", [("idf", ""), ("ngrams", ""), ("pcr", "centred,2")]),
-    ],
-)
-def test_a_name_is_read_step_by_step(name: str, kinds: list[tuple[str, str]]) -> None:
-    assert steps(name) == kinds
+from muse.sentences.loading import Named, parse
 
 
 @pytest.mark.parametrize(

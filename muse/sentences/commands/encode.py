@@ -28,7 +28,9 @@ class EncodeOptions(OneSpace, Clustered, Threads, Common):
 
     lang: str = option(section="Input", metavar="LANG", help="Language of the sentences.")
     input: Path | None = option(None, section="Input", help="Text, or a Parquet file.  [default: stdin]")
-    column: str | None = option(None, section="Input", metavar="NAME", help="Column of a Parquet --input.")
+    column: str | None = option(
+        None, section="Input", metavar="NAME", needs="input", help="Column of a Parquet --input."
+    )
     # The best without training, text or n-grams (benchmarks/results/sentences/without-training.md); idf is a
     # little better at finding translations. With +ngrams both gain, but they must be learned first.
     encoder: str = encoders.encoder_option("sif")
@@ -58,9 +60,20 @@ def encode(options: EncodeOptions) -> None:
 
     Each line is a sentence. One without a known word becomes a row of zeros.
     """
+    from muse.errors import Contradiction
+    from muse.files.row_writers import check_row_file
+    from muse.sentences.encoders.saving import check_out
+
     began = time.perf_counter()
+    if options.ray is not None and (options.input is None or options.out is None):
+        raise Contradiction("--ray needs --input and --out, which several machines read and write; give both")
+    if options.out is not None and options.ray is None:
+        check_row_file(options.out)
+    if options.save is not None:
+        check_out(options.save)
     vectors: list[list[float]] = []
-    fields = _encoded(options, vectors) if options.ray is None else _on_cluster(options, options.ray)
+    encoder, fields = _encoded(options, vectors) if options.ray is None else _on_cluster(options)
+    fields |= {"dimension": encoder.dimension, "encoder": encoder.name}
     out = None if options.out is None else str(options.out)
     fields |= {"out": out, "seconds": time.perf_counter() - began}
     if options.as_json:
@@ -71,69 +84,54 @@ def encode(options: EncodeOptions) -> None:
         echo((shown + ("; {truncated} cut short" if fields["truncated"] else "")).format(**fields))
 
 
-def _encoded(options: EncodeOptions, vectors: list[list[float]]) -> dict[str, Any]:
-    """The fields of the result; without --out, rows are printed or, for --json, added to `vectors`."""
+def _encoded(options: EncodeOptions, vectors: list[list[float]]) -> tuple[SentenceEncoder, dict[str, Any]]:
+    """The encoder and counts; without --out, rows are printed or, for --json, added to `vectors`."""
     from muse.progress import Progress
-    from muse.sentences.encoders.encoder import encode_stream
+    from muse.sentences.encoders.encoder import encode_stream, stream_sentences
+    from muse.sentences.encoders.reading import blocks
 
-    _check_places(options)
-    sentences = Sampled(_sentences(options))
+    if options.input is None:
+        lines = lines_on_stdin()
+    else:
+        rest = blocks(stream_sentences(options.input, options.column))
+        lines = chain([next(rest, [])], rest)  # errors in the file are reported before the space is loaded
+    sentences = Sampled(lines)
     counted = Progress(quiet=options.quiet).through("encoding", sentences, 0, len, "sentences")
     encoder = _encoder(options)
     with _writer(options, encoder.dimension, vectors) as write:
         counts = encode_stream(encoder, counted, options.lang, write, name=str(options.input or STDIN))
     warn_if_unknown(counts.unknown, counts.tokens, options.lang, sentences.sample)
-    return {**counts._asdict(), "dimension": encoder.dimension, "encoder": encoder.name}
+    return encoder, counts._asdict()
 
 
-def _on_cluster(options: EncodeOptions, address: str) -> dict[str, Any]:
+def _on_cluster(options: EncodeOptions) -> tuple[SentenceEncoder, dict[str, Any]]:
     from muse.cluster.run import Run, files_as_settings, spaces_as_settings
-    from muse.errors import Contradiction
     from muse.progress import Progress
     from muse.sentences.on_cluster import Text, encode, encoder_as_settings
 
-    if options.input is None or options.out is None:
-        raise Contradiction("--ray needs --input and --out, which several machines read and write; give both")
-    _check_places(options)
-    encoder = _encoder(options)
+    encoder, source, out = _encoder(options), Path(str(options.input)), Path(str(options.out))
     spaces = (options.space, *options.also)
     settings = {
         "command": "encode", "encoder": encoder_as_settings(encoder), "language": options.lang,
         "column": options.column, "spaces": spaces_as_settings(*spaces),
-        "input": files_as_settings(options.input),
+        "input": files_as_settings(source),
     }  # fmt: skip
-    run = Run(options.out, address, settings, Progress(quiet=options.quiet))
-    found = encode(encoder, spaces, Text(options.input, options.lang, options.column), run)
-    return {**found, "dimension": encoder.dimension, "encoder": encoder.name}
-
-
-def _check_places(options: EncodeOptions) -> None:
-    from muse.files.row_writers import check_row_file
-    from muse.sentences.encoders.saving import check_out
-
-    if options.out is not None and options.ray is None:
-        check_row_file(options.out)
-    if options.save is not None:
-        check_out(options.save)
-
-
-def _sentences(options: EncodeOptions) -> Iterator[list[str]]:
-    from muse.errors import Contradiction
-    from muse.sentences.encoders.encoder import stream_sentences
-    from muse.sentences.encoders.reading import blocks
-
-    if options.input is None:
-        if options.column is not None:
-            raise Contradiction("--column needs --input with a Parquet file, got none; leave it out")
-        return lines_on_stdin()
-    rest = blocks(stream_sentences(options.input, options.column))
-    return chain([next(rest, [])], rest)  # errors in the file are reported before the space is loaded
+    run = Run(out, str(options.ray), settings, Progress(quiet=options.quiet))
+    return encoder, encode(encoder, spaces, Text(source, options.lang, options.column), run)
 
 
 def _encoder(options: EncodeOptions) -> SentenceEncoder:
+    from muse.sentences.encoders.encoder import stream_sentences
     from muse.space import load_space
 
-    text = None if options.fit is None else _fit_text(options.fit, options.lang)
+    text = None
+    if options.fit is not None:
+        named = encoders.by_language_with_default(options.lang, [options.fit], "--fit")
+        if options.lang not in named:
+            raise click.UsageError(
+                f"--fit needs FILE or {options.lang}=FILE, a text in the --lang, got {options.fit!r}."
+            )
+        text = list(stream_sentences(named[options.lang]))
     space = load_space(options.space)
     check_inputs_spared(space.manifest)
     space.side(options.lang)  # whose message names a language that was meant
@@ -144,15 +142,6 @@ def _encoder(options: EncodeOptions) -> SentenceEncoder:
     if options.save is not None:
         encoder.save(options.save)
     return encoder
-
-
-def _fit_text(fit: str, lang: str) -> list[str]:
-    from muse.sentences.encoders.encoder import stream_sentences
-
-    file = encoders.by_language_with_default(lang, [fit], "--fit").get(lang)
-    if file is None:
-        raise click.UsageError(f"--fit needs FILE or {lang}=FILE, a text in the --lang, got {fit!r}.")
-    return list(stream_sentences(file))
 
 
 @contextmanager

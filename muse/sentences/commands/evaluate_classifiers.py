@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,7 +13,7 @@ import click
 from muse.commands.command import command
 from muse.commands.options import open_space, this_task
 from muse.commands.outputs import Report
-from muse.options import Common, OneSpace, OptionSet, Seed, Threads, is_given, option, options_of
+from muse.options import Common, OneSpace, OptionSet, Seed, Threads, option
 from muse.sentences.commands import encoders
 
 if TYPE_CHECKING:
@@ -105,18 +106,18 @@ class ProbeOptions(encoders.EncoderOptions, ClassifierOptions, Seed, Threads, Co
         help="Sentences in a language, one on each line; may be repeated.",
     )  # fmt: skip
     labelled: tuple[Path, ...] = option(
-        (), section="Input",
+        (), section="Input", needs="lang",
         help="Sentences of --lang with a class each, in SentEval's columns (tr, va or te; class; sentence); "
         "may be repeated.",
     )  # fmt: skip
-    lang: str | None = encoders.language_option("Language of --labelled.", default=None)
+    lang: str | None = encoders.language_option("Language of --labelled.", default=None, needs="labelled")
     probe: tuple[ProbeName, ...] = option(
-        (), section="What it measures",
+        (), section="What it measures", needs="text",
         help="What to predict; may be repeated.  [default: length, content, order; language, of several]",
     )  # fmt: skip
-    size: int = option(5_000, section="What it measures", least=50, help="Number of sentences.")
+    size: int = option(5_000, section="What it measures", least=50, needs="text", help="Number of sentences.")
     folds: int | None = option(
-        None, section="Learning", least=3, most=100,
+        None, section="Learning", least=3, most=100, needs="text",
         help="Nested cross-validation: every sentence of --text is tested once.  [default: one split]",
     )  # fmt: skip
 
@@ -138,7 +139,8 @@ def probe(options: ProbeOptions) -> Report:
     from muse.sentences.evaluation.classifier import ClassifierConfig, Labelled, folds
     from muse.sentences.evaluation.probing import evaluate_probe
 
-    _check_texts(options)
+    if not options.text and not options.labelled:
+        raise click.UsageError(f"{this_task()} needs --text LANG=FILE or --labelled FILE.")
     space = open_space(options.space, "cpu", options.quiet)
     rng = np.random.default_rng(options.seed)
     tasks = [*_labelled_tasks(space, options), *_probe_tasks(space, options, rng)]
@@ -146,15 +148,22 @@ def probe(options: ProbeOptions) -> Report:
     config = ClassifierConfig(options.classifier, seed=options.seed)
     fields: dict[str, Any] = {}
     lines = []
-    for asked, gold, own in tasks:
+    for asked, gold, given in tasks:
         labels = np.array(asked.labels)
-        by_folds = options.folds if own is None else None
-        split: Parts | Labels | None = folds(labels, by_folds, rng) if by_folds else own
+        by_folds = options.folds if given is None else None
+        split: Parts | Labels | None = folds(labels, by_folds, rng) if by_folds else given
         languages = sorted(set(asked.languages), key=asked.languages.index)
         more = (f"drawn:{options.seed}", *([f"folds:{by_folds}"] if by_folds else []))
         signature = opened.signature(languages, options.classifier, gold, *more)
-        rows = Labelled(_rows_of(opened, asked), labels)
-        score = evaluate_probe(asked.name, rows, signature, config=config, rng=rng, split=split)
+        rows, places = (
+            np.empty((len(labels), opened.encoder.dimension), np.float32),
+            np.array(asked.languages),
+        )
+        for language in languages:
+            own = places == language
+            rows[own] = opened.rows([*compress(asked.sentences, own)], language)
+        task_rows = Labelled(rows, labels)
+        score = evaluate_probe(asked.name, task_rows, signature, config=config, rng=rng, split=split)
         if len(languages) > 1:
             fields[asked.name] = score.as_json()
         else:
@@ -206,17 +215,6 @@ def nli(options: NliOptions) -> Report:
     return score.as_json(), [str(score)]
 
 
-def _check_texts(options: ProbeOptions) -> None:
-    if not options.text:
-        if not options.labelled:
-            raise click.UsageError(f"{this_task()} needs --text LANG=FILE or --labelled FILE.")
-        for name in ("probe", "folds", "size"):
-            if is_given(options, name):
-                raise click.UsageError(f"{options_of(ProbeOptions)[name].flag} needs --text LANG=FILE.")
-    if bool(options.labelled) != bool(options.lang):
-        raise click.UsageError("--labelled FILE needs --lang LANG, its language, and --lang needs it.")
-
-
 def _labelled_tasks(space: Space, options: ProbeOptions) -> Iterator[Task]:
     # The tasks of --labelled, with a name for the file and its own split.
     import numpy as np
@@ -237,19 +235,6 @@ def _labelled_tasks(space: Space, options: ProbeOptions) -> Iterator[Task]:
         yield Probe(path.stem, text.sentences, [options.lang] * len(labels), labels), gold_name(path), split
 
 
-def _rows_of(opened: encoders.OpenedEncoder, task: Probe) -> Any:
-    # The rows (n, d) of the task's sentences, each encoded in its language.
-    import numpy as np
-
-    places = np.array(task.languages)
-    found = np.empty((len(places), opened.encoder.dimension), np.float32)
-    for language in dict.fromkeys(task.languages):
-        mine = np.flatnonzero(places == language).tolist()
-        chosen = [task.sentences[place] for place in mine]
-        found[mine] = opened.rows(chosen, language)
-    return found
-
-
 def _probe_tasks(space: Space, options: ProbeOptions, rng: np.random.Generator) -> Iterator[Task]:
     # The tasks of --probe, by default all of meaning and form that the texts allow, with a name for the files
     # of each. Of several languages, those without genders are left out of `gender`.
@@ -265,16 +250,14 @@ def _probe_tasks(space: Space, options: ProbeOptions, rng: np.random.Generator) 
     if "language" in wanted and len(texts) < 2:
         raise click.UsageError("--probe language needs --text LANG=FILE of two languages or more.")
     names = {language: gold_name(path) for language, path in files}
-
     for name in dict.fromkeys(wanted):
         if name == "language":
             yield language_probe(texts, options.size, rng), "+".join(names.values()), None
             continue
-        make = {**ONE_LANGUAGE, **STYLE}[name]
         gendered = [language for language in texts if has_genders(language)] if name == "gender" else []
         for language in gendered or texts:
-            text = texts[language]
-            yield make(text, language, options.size, rng), names[language], None
+            made = {**ONE_LANGUAGE, **STYLE}[name](texts[language], language, options.size, rng)
+            yield made, names[language], None
 
 
 def _languages(space: Space, options: TransferOptions) -> list[str]:

@@ -1,7 +1,8 @@
-"""The tasks sentences, sts and relatedness of `muse evaluate`."""
+"""The tasks sentences, with its suite, sts and relatedness of `muse evaluate`."""
 
 from __future__ import annotations
 
+import hashlib
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -11,20 +12,19 @@ import click
 from muse.commands.command import command
 from muse.commands.options import choose_direction, open_space, this_task
 from muse.commands.outputs import Report
-from muse.options import Backend, Common, Device, Languages, Seed, Threads, is_given, option
+from muse.options import Backend, Common, Device, Languages, Seed, Threads, is_given, option, options_of
 from muse.sentences.commands import encoders
-from muse.sentences.commands.evaluate_suite import SuiteOptions, check_suite_options, suite_report
 
 if TYPE_CHECKING:
     from muse.space import Space
     from muse.vectors import Matrix
 
+SUITE = "Tasks of one language"
+OF_RETRIEVAL = ("source", "target", "parallel", "retrieval", "both_ways", "neighbours", "tgt", "backend")
 RATED = "Two sentences and a rating on each line, as .csv or .tsv."
 
 
-class SentencesOptions(
-    Languages, encoders.EncoderOptions, SuiteOptions, Backend, Seed, Device, Threads, Common
-):
+class SentencesOptions(Languages, encoders.EncoderOptions, Backend, Seed, Device, Threads, Common):
     """The options of `muse evaluate sentences`."""
 
     source: Path | None = option(None, section="Input", help="Sentences of --src, one on each line.")
@@ -43,6 +43,23 @@ class SentencesOptions(
         help="Size of the neighbourhood.  [default: 10 for csls, 4 for margin]",
     )  # fmt: skip
 
+    suite: Path | None = option(
+        None, section=SUITE, metavar="FOLDER", of_any_files=True,
+        help="Instead of retrieval: the test sets of SentEval, SICK and STS in a folder, in --src (en).",
+    )  # fmt: skip
+    tasks: str | None = option(
+        None, section=SUITE, metavar="NAME,NAME", needs="suite",
+        help="Tasks of --suite, such as MR,TREC,STS-B.  [default: all]",
+    )  # fmt: skip
+    folds: int = option(
+        10, section=SUITE, metavar="N", least=3, most=100, needs="suite",
+        help="Folds of the cross-validation of --suite.",
+    )  # fmt: skip
+    picture: Path | None = option(
+        None, section=SUITE, metavar="FILE.svg", written=True, needs="suite",
+        help="Also draw the scores of --suite.",
+    )  # fmt: skip
+
 
 @command(
     SentencesOptions,
@@ -58,8 +75,7 @@ def sentences(options: SentencesOptions) -> Report:
     classifiers and correlations measure the vectors of one language, as SentEval does.
     """
     if options.suite is not None:
-        check_suite_options(options)
-        return suite_report(options, options.suite)
+        return _suite(options, options.suite)
     if is_given(options, "neighbours") and not {"csls", "margin"} & set(options.retrieval):
         raise click.UsageError(
             f"--neighbours is for --retrieval csls or margin, not for {' and '.join(options.retrieval)}."
@@ -74,6 +90,60 @@ def sentences(options: SentencesOptions) -> Report:
         fields["reverse"], more = _retrieved(options, opened, (texts, rows), direction[::-1], gold)
         lines += more
     return fields, lines
+
+
+def _suite(options: SentencesOptions, suite: Path) -> Report:
+    """The figures of every task of the folder, and the lines to print; writes the picture."""
+    from muse.evaluation.score import gold_name
+    from muse.files.space_folder import with_checksum
+    from muse.files.writing import check_place, replaced
+    from muse.sentences.evaluation.suite import SuiteConfig, check_tasks, drawn, evaluate_suite, means
+    from muse.sentences.files.suite_folder import ENGLISH, TASKS, read_suite, tasks_of
+
+    for name in OF_RETRIEVAL:
+        if is_given(options, name):
+            flag = options_of(type(options))[name].flag
+            raise click.UsageError(f"{flag} is for retrieval; leave it out, or leave out --suite.")
+    if options.picture is not None:
+        if options.picture.suffix.lower() != ".svg":
+            raise click.UsageError(
+                f"--picture is an SVG: its name must end in .svg, got {options.picture.name!r}."
+            )
+        check_place(options.picture)
+    names, language = None, options.src or ENGLISH
+    if options.tasks is not None:
+        asked = {name.strip().casefold() for name in options.tasks.split(",")}
+        if unknown := asked - {name.casefold() for name in TASKS}:
+            raise click.UsageError(
+                f"--tasks must be some of {', '.join(TASKS)}; got {', '.join(map(repr, sorted(unknown)))}."
+            )
+        names = [name for name in TASKS if name.casefold() in asked]
+    tasks = read_suite(suite, language, names)
+    config = SuiteConfig(folds=options.folds, seed=options.seed)
+    check_tasks(tasks, config)  # before the space is read, which may take long
+    space = open_space(options.space, options.device, options.quiet)
+    opened = encoders.open_encoder(options, language, space=space)
+    read = "+".join(gold_name(path) for task in tasks for part in task.files.values() for path in part)
+    gold = with_checksum(suite.resolve().name, hashlib.sha256(read.encode()).hexdigest())
+    signature = str(
+        opened.signature([language], "suite", gold, f"folds:{options.folds}", f"drawn:{options.seed}")
+    )
+    scores = evaluate_suite(tasks, lambda sentences: opened.rows(sentences, language), config, space.progress)
+    if options.picture is not None:
+        with replaced(options.picture) as stream:
+            stream.write(drawn(scores, signature).encode("utf-8", "replace"))
+    found, possible = means(scores), tasks_of(language)
+    missing = [name for name in names or possible if name not in {task.name for task in tasks}]
+    alone = [name for name in TASKS if name not in possible]
+    fields = {
+        "tasks": {score.name: score.as_json() for score in scores}, "means": found, "missing": missing,
+        "language": language, "folds": options.folds, "signature": signature,
+    }  # fmt: skip
+    lines = [str(score) for score in scores]
+    lines += [f"mean {measure} = {value:.1f}" for measure, value in found.items()]
+    lines += [f"not in the folder: {', '.join(missing)}"] if missing else []
+    lines += [f"in English alone: {', '.join(alone)}"] if alone else []
+    return fields, [*lines, signature]
 
 
 def _retrieved(
@@ -137,9 +207,11 @@ class StsOptions(encoders.EncoderOptions, Seed, Threads, Common):
         section="Input", metavar="LANG", more_flags=("--lang",), once=True, help="Language of --pairs."
     )
     target_pairs: Path | None = option(
-        None, section="Input", help="The same pairs in --tgt, to compare across languages."
+        None, section="Input", needs="tgt", help="The same pairs in --tgt, to compare across languages."
     )
-    tgt: str | None = option(None, section="Input", metavar="LANG", help="Language of --target-pairs.")
+    tgt: str | None = option(
+        None, section="Input", metavar="LANG", needs="target_pairs", help="Language of --target-pairs."
+    )
 
 
 @command(
@@ -161,10 +233,6 @@ def sts(options: StsOptions) -> Report:
     from muse.sentences.evaluation.sts import evaluate_sts
     from muse.sentences.files.sentence_text import read_rated_sentences
 
-    if (options.target_pairs is None) != (options.tgt is None):
-        raise click.UsageError(
-            f"{this_task()} across languages needs both --tgt LANG and --target-pairs FILE."
-        )
     files = [options.pairs, *([] if options.target_pairs is None else [options.target_pairs])]
     rated = [read_rated_sentences(path) for path in files]
     ratings = zip_longest(rated[0].ratings, rated[-1].ratings, fillvalue="none")
@@ -212,11 +280,7 @@ def relatedness(options: RelatednessOptions) -> Report:
     learned = f"train:{gold_name(options.train_pairs)}"
     signature = opened.signature([options.lang], "regression", gold_name(options.pairs), learned)
     train, test = (
-        RatedRows(
-            opened.rows(text.first, options.lang),
-            opened.rows(text.second, options.lang),
-            np.array(text.ratings),
-        )
+        RatedRows(opened.rows(text[0], options.lang), opened.rows(text[1], options.lang), np.array(text[2]))
         for text in texts
     )
     score = evaluate_relatedness(train, test, signature, rng=np.random.default_rng(options.seed))

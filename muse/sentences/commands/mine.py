@@ -17,7 +17,6 @@ from muse.options import Backend, Clustered, Common, Device, Searched, Seed, Thr
 from muse.sentences.commands.encoders import EncoderOptions, OpenedEncoder, encoder_option, open_encoder
 
 if TYPE_CHECKING:
-    from muse.evaluation.score import Signature
     from muse.progress import Progress
     from muse.search.approximate import Recall
     from muse.sentences.encoders.encoder import SentenceEncoder
@@ -86,6 +85,7 @@ def mine(options: MineOptions) -> None:
     """
     from muse.evaluation.score import text_name
     from muse.files.writing import check_place, check_text_name
+    from muse.search.approximate import worst
     from muse.sentences.files.sentence_text import write_scored_pairs
 
     recalls: list[Recall] = []
@@ -109,23 +109,12 @@ def mine(options: MineOptions) -> None:
         found = _on_cluster(opened.encoder, options, options.ray, config, space.progress)
     else:
         found = _mined(opened, read, config)
-        scores, pairs = found.read()
-        write_scored_pairs(
-            options.out, ((float(value), *pair) for value, pair in zip(scores, pairs, strict=True))
-        )
+        scored = zip(*found.read(), strict=True)
+        write_scored_pairs(options.out, ((float(value), *pair) for value, pair in scored))
     score = None if known is None else _score(found, known, config.threshold)
-    _print(options, found, signature, score, recalls)
-
-
-def _print(
-    options: MineOptions, found: MinedPairs, signature: Signature, score: MiningScore | None,
-    recalls: list[Recall],
-) -> None:  # fmt: skip
-    from muse.search.approximate import worst
-
     if options.as_json:
-        gold = {} if score is None else {"gold": score.as_json()}
-        fields = {"pairs": found.pairs, "out": str(options.out), **found.counts, **gold, **worst(recalls)}
+        judged = {} if score is None else {"gold": score.as_json()}
+        fields = {"pairs": found.pairs, "out": str(options.out), **found.counts, **judged, **worst(recalls)}
         echo(json.dumps(fields | {"signature": str(signature)}, ensure_ascii=False))
         return
     for side, counts in found.counts.items():
@@ -210,9 +199,11 @@ def _mined(opened: OpenedEncoder, texts: Sequence[_Text], config: MiningConfig) 
     ]
     found = mine(rows[0], rows[1], config=config, progress=progress.part(3, 3))
     pairs = [(texts[0].sentences[row], texts[1].sentences[column]) for row, column in found.pairs]
-    unknown = [int((~side.any(axis=1)).sum()) for side in rows]
-    counts = [{**text.counts, "unknown": count} for text, count in zip(texts, unknown, strict=True)]
-    return MinedPairs(len(pairs), dict(zip(SIDES, counts, strict=True)), lambda: (found.scores, pairs))
+    counts = {
+        side: {**text.counts, "unknown": int((~own.any(axis=1)).sum())}
+        for side, text, own in zip(SIDES, texts, rows, strict=True)
+    }
+    return MinedPairs(len(pairs), counts, lambda: (found.scores, pairs))
 
 
 def _on_cluster(

@@ -185,34 +185,40 @@ def _request(options: TrainOptions) -> TrainingRequest:
     from muse.sentences.systems.system import TrainingRequest
     from muse.space import load_space
 
-    parallel, further = _parallel(options)
-    make, others = (_of_system, OF_WORDS) if options.encoder in SYSTEMS else (_of_words, OF_SYSTEMS)
-    if idle := given_only(options, others):
-        advice = "; give settings with --set" if options.encoder in SYSTEMS else "; leave it out"
-        raise click.UsageError(f"{idle[0]} is for {others}, not for {options.encoder}{advice}")
-    return TrainingRequest(
-        load_space(options.space), options.lang, options.out, options.preset, parallel, further,
-        trainer=trainer_settings(options), seed=options.seed, resume=options.resume,
-        **make(options, parallel),
-    )  # fmt: skip
-
-
-def _parallel(options: TrainOptions) -> tuple[tuple[Path, ...], dict[str, Path]]:
-    """The files of parallel text of --lang, if any (one, or the pivot's and the other), and of others."""
+    # The files of parallel text of --lang, if any (one, or the pivot's and the other), and of others.
     further = by_language_with_default(options.lang, options.parallel, "--parallel")
     single = further.pop(options.lang, None)
     two = tuple(path for path in (options.target, options.source) if path is not None)
     if len(two) == 1 or (two and single is not None):
         raise click.UsageError(_PARALLEL_NEEDED)
-    return two if single is None else (single,), further
+    parallel = two if single is None else (single,)
+    is_system = options.encoder in SYSTEMS
+    others = OF_WORDS if is_system else OF_SYSTEMS
+    if idle := given_only(options, others):
+        advice = "; give settings with --set" if is_system else "; leave it out"
+        raise click.UsageError(f"{idle[0]} is for {others}, not for {options.encoder}{advice}")
+    more: dict[str, Any] = {}
+    if is_system:
+        plain, named = plain_and_named(options.nli)
+        more = {
+            "nli": next(map(Path, plain), None), "translated_nli": dict(by_language(named, "--nli")),
+            "texts": dict(by_language(options.text, "--text")), "backbone": options.backbone,
+            "settings": changed_settings(options.set),
+        }  # fmt: skip
+    elif not parallel:
+        raise click.UsageError(_PARALLEL_NEEDED)
+    else:
+        more = {"config": _of_words(options)}
+    return TrainingRequest(
+        load_space(options.space), options.lang, options.out, options.preset, parallel, further,
+        trainer=trainer_settings(options), seed=options.seed, resume=options.resume, **more,
+    )  # fmt: skip
 
 
-def _of_words(options: TrainOptions, parallel: tuple[Path, ...]) -> dict[str, Any]:
+def _of_words(options: TrainOptions) -> dict[str, Any]:
     from muse.sentences.encoders.pooling import parsed_power
     from muse.sentences.training.losses import LossChoice
 
-    if not parallel:
-        raise click.UsageError(_PARALLEL_NEEDED)
     if options.dropout is not None and options.encoder != "projection":
         raise click.UsageError(f"--dropout is for projection, not for {options.encoder}.")
     try:
@@ -222,18 +228,7 @@ def _of_words(options: TrainOptions, parallel: tuple[Path, ...]) -> dict[str, An
             f"--powers takes numbers separated by commas, such as -inf,1,2s; got {options.powers!r}"
         ) from None
     chosen = LossChoice(options.loss, options.margin, options.weight, options.scale)
-    return {"config": {"chosen": chosen, "powers": powers, "dropout": options.dropout or 0.0}}
-
-
-def _of_system(options: TrainOptions, _: tuple[Path, ...]) -> dict[str, Any]:
-    plain, named = plain_and_named(options.nli)
-    return {
-        "nli": next(map(Path, plain), None),
-        "translated_nli": dict(by_language(named, "--nli")),
-        "texts": dict(by_language(options.text, "--text")),
-        "backbone": options.backbone,
-        "settings": changed_settings(options.set),
-    }
+    return {"chosen": chosen, "powers": powers, "dropout": options.dropout or 0.0}
 
 
 def changed_settings(texts: Sequence[str]) -> dict[str, str]:
@@ -248,18 +243,33 @@ def changed_settings(texts: Sequence[str]) -> dict[str, str]:
 
 
 def _report(request: TrainingRequest, trained: TrainedSystem, *, as_json: bool) -> None:
-    score = held_out_score(request, trained)
-    if not trained.best.number and len(trained.epochs) > 1:
+    """Prints the score; of --json, scores by epoch start before training, losses with epoch 1."""
+    from muse.sentences.systems.network_encoder import NetworkEncoder
+
+    score, fitted = held_out_score(request, trained), trained.fitted
+    if not trained.best.number and len(fitted.epochs) > 1:
         log.warning("no epoch was better than the untrained encoder, which is kept; try another --rate")
-    if as_json:
-        echo(json.dumps(_fields(request, trained, score)))
+    if not as_json:
+        counts = ", ".join(f"{count} {name}" for name, count in fitted.counts.items())
+        echo(score)
+        echo(
+            f"before training {fitted.epochs[0].score:.1f}; epoch {trained.best.number} of "
+            f"{len(fitted.epochs) - 1}; {counts}; {trained.seconds['total']:.1f} s; {request.out}"
+        )
         return
-    echo(score)
-    counts = ", ".join(f"{count} {name}" for name, count in trained.counts.items())
-    echo(
-        f"before training {trained.epochs[0].score:.1f}; epoch {trained.best.number} of "
-        f"{len(trained.epochs) - 1}; {counts}; {trained.seconds['total']:.1f} s; {request.out}"
-    )
+    size = {}
+    if isinstance(trained.encoder, NetworkEncoder):
+        size = {"parameters": sum(one.numel() for one in trained.encoder.network.parameters())}
+    fields = {
+        "out": str(request.out), "encoder": fitted.encoder.name, "preset": request.preset,
+        "language": request.language, "pivot": request.space.pivot, **fitted.counts, **size,
+        "held_out": fitted.held_out.cases, "epochs": len(fitted.epochs) - 1,
+        "best_epoch": trained.best.number, "metric": fitted.metric, "score": score.value,
+        "ci95": score.ci95, "score_by_epoch": [epoch.score for epoch in fitted.epochs],
+        "loss_curve": [epoch.loss for epoch in fitted.epochs[1:]], "seconds": trained.seconds,
+        "signature": str(score.signature),
+    }  # fmt: skip
+    echo(json.dumps(fields | ({"p_at_1": score.value} if trained.system.name in WORD_ENCODERS else {})))
 
 
 def held_out_score(request: TrainingRequest, trained: TrainedSystem) -> Score:
@@ -269,59 +279,32 @@ def held_out_score(request: TrainingRequest, trained: TrainedSystem) -> Score:
     from muse.evaluation.score import Score, bootstrap_count, space_signature
     from muse.files.space_folder import with_checksum
 
-    held_out, interval = trained.held_out, None
+    fitted, held_out, interval = trained.fitted, trained.fitted.held_out, None
     if held_out.hits is not None:
         interval = bootstrap_count(held_out.hits, held_out.cases, np.random.default_rng(request.seed))
     texts = trained.inputs[: len(request.files)]
     presets = (f"preset:{request.preset}",) if len(trained.system.presets) > 1 else ()
+    # The folders of pretrained models by setting; encoder: is what was trained.
+    config = request.chosen_preset(trained.system).config
+    keys = {name: f"pretrained-{name}" for name in ("encoder", "decoder")}
+    pretrained = (
+        f"{keys.get(name, name)}:"
+        f"{with_checksum(Path(getattr(config, name)).resolve().name, digests.split()[-1])}"
+        for name, digests in trained.contents.items()
+    )
     signature = space_signature(
         request.space, request.language, request.space.pivot,
-        retrieval="nn" if trained.metric == "P@1" else "",
+        retrieval="nn" if fitted.metric == "P@1" else "",
         gold="+".join(with_checksum(Path(path).name, digest) for path, digest in texts),
         more=(
-            f"encoder:{trained.encoder.name}", *presets, *_folders(request, trained),
-            f"held-out:{held_out.cases}", f"split:{request.seed}",
+            f"encoder:{fitted.encoder.name}", *presets, *pretrained, f"held-out:{held_out.cases}",
+            f"split:{request.seed}",
         ),
     )  # fmt: skip
     # The languages of the score beside the pivot, such as fr, or fr+de: by default all.
-    scored = trained.scored or (request.language, *request.further, *request.texts, *request.translated_nli)
+    scored = fitted.scored or (request.language, *request.further, *request.texts, *request.translated_nli)
     pivot = request.space.pivot
     others = "+".join(name for name in dict.fromkeys(scored) if name != pivot) or pivot
-    signature = replace(signature, direction=f"{others}-{pivot}")
-    return Score(trained.metric, trained.best.score, interval, signature)
-
-
-def _folders(request: TrainingRequest, trained: TrainedSystem) -> list[str]:
-    """The folders of pretrained models by setting, with the first digits of their weights' checksum."""
-    from muse.files.space_folder import with_checksum
-
-    config = request.chosen_preset(trained.system).config
-    named = {name: Path(getattr(config, name)).resolve().name for name in trained.contents}
-    # encoder: is what was trained.
-    keys = {name: f"pretrained-{name}" for name in ("encoder", "decoder")}
-    return [
-        f"{keys.get(name, name)}:{with_checksum(named[name], digests.split()[-1])}"
-        for name, digests in trained.contents.items()
-    ]
-
-
-def _fields(request: TrainingRequest, trained: TrainedSystem, score: Score) -> dict[str, Any]:
-    """The fields of --json; scores by epoch start before training, losses with epoch 1."""
-    from muse.sentences.systems.network_encoder import NetworkEncoder
-
-    by_epoch = [epoch.score for epoch in trained.epochs]
-    size = {}
-    if isinstance(trained.encoder, NetworkEncoder):
-        size = {"parameters": sum(one.numel() for one in trained.encoder.network.parameters())}
-    fields = {
-        "out": str(request.out), "encoder": trained.encoder.name, "preset": request.preset,
-        "language": request.language, "pivot": request.space.pivot, **trained.counts, **size,
-        "held_out": trained.held_out.cases, "epochs": len(trained.epochs) - 1,
-        "best_epoch": trained.best.number,
-        "metric": trained.metric, "score": score.value, "ci95": score.ci95, "score_by_epoch": by_epoch,
-        "loss_curve": [epoch.loss for epoch in trained.epochs[1:]], "seconds": trained.seconds,
-        "signature": str(score.signature),
-    }  # fmt: skip
-    if trained.system.name in WORD_ENCODERS:
-        fields["p_at_1"] = score.value
-    return fields
+    return Score(
+        fitted.metric, trained.best.score, interval, replace(signature, direction=f"{others}-{pivot}")
+    )

@@ -16,56 +16,44 @@ if TYPE_CHECKING:
     from muse.sentences.systems.writing import LineWriter
 
 BEAM, BATCH = 4, 32
-_OF_WORDS = (
-    *("top", "lm", "lm_weight", "vectors", "ngrams", "fit", "retrieval", "backend", "listed", "out", "form"),
-)
-Made = tuple["LineWriter", tuple[str, str]]  # with its direction
+_OF_WORDS = "top lm lm_weight vectors ngrams fit retrieval backend listed out form".split()
 
 
 def translate_with_model(options: TranslateOptions) -> None:
     """Translates the text on stdin."""
     from muse.files.space_folder import with_checksum
+    from muse.run.runtime import pick_device
     from muse.sentences.encoders.saving import read_encoder, weights_checksum
-    from muse.sentences.systems.bgt.bgt_system import BGT
+    from muse.sentences.systems.bgt.bgt_system import BGT, Rewriting, load_bgt
+    from muse.sentences.systems.translator.translator_system import Translating, load_translator
 
     if options.space is not None:
         raise click.UsageError("--model needs no SPACE and translates text on stdin; leave arguments out.")
     if idle := given(*_OF_WORDS):
         raise click.UsageError(f"{idle[0]} is for translation with a SPACE, not with --model; leave it out.")
     sizes = {"beam": options.beam or BEAM, "batch": options.batch or BATCH}
-    folder = Path(str(options.translator))
-    make = _rewriter if read_encoder(folder).settings.get("system") == BGT.name else _translator
-    translator, direction = make(folder, sizes, options)
+    folder, device = Path(str(options.translator)), pick_device(options.device)
+    translator: LineWriter
+    if read_encoder(folder).settings.get("system") == BGT.name:
+        bgt = load_bgt(folder, device)
+        direction = _direction(bgt.languages, options.src, options.tgt)
+        seed = options.seed if options.sample else None
+        translator = Rewriting(bgt, direction, options.style, seed, **sizes)
+    elif idle := given("style", "sample"):
+        raise click.UsageError(f"{idle[0]} needs a --model of muse train --encoder bgt; leave it out.")
+    else:
+        model = load_translator(folder, device)
+        direction = _direction(model.languages, options.src, options.tgt)
+        translator = Translating(model, direction, **sizes)
     drawn = "" if options.style is None else " | style"
     drawn += f" | sample:{options.seed}" if options.sample else ""
-    model = with_checksum(folder.resolve().name, weights_checksum(folder))
+    name = with_checksum(folder.resolve().name, weights_checksum(folder))
     translate_stdin(
         translator.translate, lambda: asdict(translator.counts), language=direction[1],
-        made=f"model:{model} | {'-'.join(direction)} | beam:{sizes['beam']}{drawn}",
+        made=f"model:{name} | {'-'.join(direction)} | beam:{sizes['beam']}{drawn}",
         reference=options.reference, options=options,
     )  # fmt: skip
     warn_if_unreadable(translator.counts.unknown, translator.counts.pieces, direction[0])
-
-
-def _translator(folder: Path, sizes: dict[str, int], options: TranslateOptions) -> Made:
-    from muse.run.runtime import pick_device
-    from muse.sentences.systems.translator.translator_system import Translating, load_translator
-
-    if idle := given("style", "sample"):
-        raise click.UsageError(f"{idle[0]} needs a --model of muse train --encoder bgt; leave it out.")
-    model = load_translator(folder, pick_device(options.device))
-    direction = _direction(model.languages, options.src, options.tgt)
-    return Translating(model, direction, **sizes), direction
-
-
-def _rewriter(folder: Path, sizes: dict[str, int], options: TranslateOptions) -> Made:
-    from muse.run.runtime import pick_device
-    from muse.sentences.systems.bgt.bgt_system import Rewriting, load_bgt
-
-    model = load_bgt(folder, pick_device(options.device))
-    direction = _direction(model.languages, options.src, options.tgt)
-    seed = options.seed if options.sample else None
-    return Rewriting(model, direction, options.style, seed, **sizes), direction
 
 
 def _direction(languages: tuple[str, ...], source: str | None, target: str | None) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -171,7 +171,7 @@ def _without(task: Labelled, fold: Labels, config: ClassifierConfig) -> Without:
     if config.kind != "logistic":
         return one_by_one
     classes = np.unique(task.labels)
-    regressions = Regressions(_unit(task.rows)(task.rows), one_hot(task.labels, classes))
+    regressions = Regressions(_unit(task.rows)(task.rows), task.labels[:, None] == classes)
 
     def together(lacking: Sequence[Sequence[int]], strength: float) -> Labels:
         out = np.stack([np.isin(fold, folds_out) for folds_out in lacking], axis=1)  # (n, k)
@@ -179,38 +179,24 @@ def _without(task: Labelled, fold: Labels, config: ClassifierConfig) -> Without:
         shares = torch.from_numpy(~out).float() / counts
         # Each has the scale of its own training rows, as a classifier fitted alone.
         penalty = regressions.spread(shares) / (strength * counts)
-        scores = regressions.fitted(shares, penalty).scores
-        best = scores.argmax(dim=2) if scores.shape[2] > 1 else (scores[:, :, 0] > 0).long()
+        best = regressions.shares(regressions.fitted(shares, penalty)).argmax(dim=2)
         return np.where(out, classes[best.numpy()], -1)
 
     return together
 
 
-def one_hot(labels: Labels, classes: Labels) -> Matrix:
-    """The shares (n, c) of the classes (c,) in each label (n,); of two classes, that of the second (n, 1)."""
-    found: Matrix = (labels[:, None] == classes).astype(np.float32)
-    second: Matrix = found[:, 1:]
-    return second if len(classes) == 2 else found
-
-
-class FittedRegressions(NamedTuple):
-    """Weights (d + 1, k, c), the intercept last, and the log odds (n, k, c) of the rows fitted to."""
-
-    weights: torch.Tensor
-    scores: torch.Tensor
-
-
 class Regressions:
     """Logistic regressions on the same centred rows (n, d), with other weights of rows, all fitted at once.
 
-    `targets` (n, c) are the shares of the classes in each row, of two classes that of the second alone. The
-    principal axes of the rows make one preconditioner for all: a few iterations of L-BFGS with products of
-    matrices take the place of many fits of a hundred iterations by scikit-learn.
+    `targets` (n, c) are the shares of the classes in each row; of two classes the second alone has weights.
+    The principal axes of the rows make one preconditioner for all: a few iterations of L-BFGS with products
+    of matrices take the place of many fits of a hundred iterations by scikit-learn.
     """
 
-    def __init__(self, rows: Matrix, targets: Matrix) -> None:
+    def __init__(self, rows: Matrix, targets: NDArray[Any]) -> None:
         self.rows = torch.from_numpy(rows.astype(np.float32))
-        self.targets = torch.from_numpy(targets)[:, None]  # (n, 1, c)
+        targets = targets[:, 1:] if targets.shape[1] == 2 else targets
+        self.targets = torch.from_numpy(targets.astype(np.float32))[:, None]  # (n, 1, c)
         self.axes: torch.Tensor | None = None
         if rows.shape[1] <= _MOST_AXES:
             values, self.axes = torch.linalg.eigh(self.rows.T @ self.rows / len(rows))
@@ -223,14 +209,24 @@ class Regressions:
         """The mean variance (k,) of the columns, each row with its share (n, k)."""
         return (shares.T @ self.rows.square() - (shares.T @ self.rows).square()).mean(dim=1)
 
-    def predicted(self, fit: FittedRegressions, rows: Matrix) -> torch.Tensor:
-        """The shares (m, k, c) of the classes in other rows (m, d)."""
-        other = torch.from_numpy(rows.astype(np.float32))
-        scores = _scores(other if self.axes is None else other @ self.axes, fit.weights)
-        return torch.softmax(scores, 2) if scores.shape[2] > 1 else torch.sigmoid(scores)
+    def scores(self, weights: torch.Tensor, rows: torch.Tensor | None = None) -> torch.Tensor:
+        """The log odds (m, k, c) by weights (d + 1, k, c) in rows (m, d) on the axes, or those fitted to."""
+        rows = self.rows if rows is None else rows
+        return (rows @ weights[:-1].flatten(1)).view(-1, *weights.shape[1:]) + weights[-1]
 
-    def fitted(self, shares: torch.Tensor, strengths: torch.Tensor) -> FittedRegressions:
-        """The minima of the losses, each row with its share (n, k), and `strengths` (k,) / 2 times w^2."""
+    def shares(self, weights: torch.Tensor, rows: Matrix | None = None) -> torch.Tensor:
+        """The shares (m, k, c) of all classes by weights (d + 1, k, c), in other rows (m, d) if given."""
+        other = None if rows is None else torch.from_numpy(rows.astype(np.float32))
+        scores = self.scores(weights, other if other is None or self.axes is None else other @ self.axes)
+        if scores.shape[2] > 1:
+            return torch.softmax(scores, 2)
+        return torch.cat([torch.sigmoid(-scores), torch.sigmoid(scores)], 2)
+
+    def fitted(self, shares: torch.Tensor, strengths: torch.Tensor) -> torch.Tensor:
+        """The weights (d + 1, k, c), the intercept last, that make the losses least.
+
+        Each row has its share (n, k), and w^2 `strengths` (k,) / 2.
+        """
         penalty = torch.zeros(self.rows.shape[1] + 1, shares.shape[1], 1)  # the intercept has none
         penalty[:-1] = strengths[:, None]
         # The curvature of the loss is at most a quarter of the rows', with many classes nearly so.
@@ -244,7 +240,7 @@ class Regressions:
         def loss() -> float:
             optimiser.zero_grad()
             weights = scale * steps
-            scores = _scores(self.rows, weights)
+            scores = self.scores(weights)
             if scores.shape[2] == 1:
                 targets = self.targets.expand_as(scores)
                 fit = binary_cross_entropy_with_logits(scores, targets, shares[:, :, None], reduction="sum")
@@ -254,14 +250,8 @@ class Regressions:
             found.backward()  # type: ignore[no-untyped-call]
             return found.item()
 
-        optimiser.step(loss)
-        weights = scale * steps.detach()
-        return FittedRegressions(weights, _scores(self.rows, weights))
-
-
-def _scores(rows: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
-    # The scores (n, k, c) of rows (n, d) by weights (d + 1, k, c).
-    return (rows @ weights[:-1].flatten(1)).view(-1, *weights.shape[1:]) + weights[-1]
+        optimiser.step(loss)  # type: ignore[no-untyped-call]
+        return scale * steps.detach()
 
 
 def _answer(train: Labelled, config: ClassifierConfig, strength: float) -> Answer:

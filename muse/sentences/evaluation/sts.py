@@ -144,11 +144,7 @@ def evaluate_relatedness(
     `rng` draws the fifth of `train` that chooses the regularisation, and the bootstrap samples. Mismatch if
     there are too few pairs, or all have one rating.
     """
-    if len(train.ratings) < FEWEST_TRAINING_PAIRS or not np.ptp(train.ratings):
-        raise Mismatch(
-            f"a regression needs at least {FEWEST_TRAINING_PAIRS} training pairs with different ratings, got "
-            f"{len(train.ratings)} with {len(set(train.ratings.tolist()))}; give more pairs"
-        )
+    check_ratings(train.ratings, FEWEST_TRAINING_PAIRS)
     check_ratings(test.ratings)
     x, known = train.features(), train.ratings
     held_out = rng.permutation(len(known)) < len(known) // HELD_OUT  # (p,)
@@ -171,11 +167,9 @@ def _predicted(x: Values, ratings: Values, other: Values, strengths: Sequence[fl
     classes = np.unique([below, np.ceil(ratings)])
     targets = (classes == below[:, None]) * (1 - (ratings - below))[:, None]
     targets += (classes == below[:, None] + 1) * (ratings - below)[:, None]
-    binary = len(classes) == 2
-    regressions = Regressions((x - mean) / scale, (targets[:, 1:] if binary else targets).astype(np.float32))
+    regressions = Regressions((x - mean) / scale, targets)
     shares = torch.full((len(x), len(strengths)), 1 / len(x))
-    fit = regressions.fitted(shares, torch.tensor([1 / (strength * len(x)) for strength in strengths]))
-    odds = regressions.predicted(fit, (other - mean) / scale).double().numpy()  # (m, s, c)
-    odds = np.concatenate([1 - odds, odds], axis=2) if binary else odds
-    expected: Values = (odds @ classes).T
+    weights = regressions.fitted(shares, torch.tensor([1 / (strength * len(x)) for strength in strengths]))
+    odds = regressions.shares(weights, (other - mean) / scale)  # (m, s, c)
+    expected: Values = (odds.double().numpy() @ classes).T
     return expected

@@ -19,8 +19,9 @@ MRPC have no dev part: of them all is as there, but for the F1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ import numpy as np
 from muse.errors import Mismatch
 from muse.evaluation.ratings import FEWEST_PAIRS, Values, pearson, spearman
 from muse.evaluation.score import Interval, Signature, bootstrap_interval, json_fields
-from muse.progress import Progress
+from muse.progress import Progress, printable
 from muse.sentences.evaluation import classifier, sts
 from muse.sentences.evaluation.classifier import ClassifierConfig, Labelled, Labels, accuracy
 from muse.sentences.evaluation.sts import RatedRows
@@ -37,6 +38,7 @@ from muse.vectors import Matrix
 
 Encode = Callable[[Sequence[str]], Matrix]
 ACCURACY, PEARSON = "accuracy", "pearson"
+_LEFT, _WIDE, _LINE, _TOP = 84, 420, 26, 54  # of a picture: pixels
 NOTHING = Signature("", "")  # of the scores of which figures alone are taken
 
 
@@ -94,7 +96,7 @@ def evaluate_suite(
         for done, task in enumerate(tasks, 1):
             rng = np.random.default_rng([config.seed, *task.name.encode()])
             try:
-                found.append(_SCORED.get(task.scored, _by_parts)(task, _Encoded(task, encode), config, rng))
+                found.append(_SCORED.get(task.scored, _accuracy)(task, _Encoded(task, encode), config, rng))
             except Mismatch as error:
                 raise Mismatch(f"{task.name}: {error}") from error
             tick(done)
@@ -143,10 +145,15 @@ class _Encoded:
         """The rows (p, d) of the first sentences, and of the second ones if there are any."""
         return [self._rows[[self._places[text] for text in side]] for side in part[:2] if side]
 
-    def features(self, part: SuitePart) -> Matrix:
-        """The rows (p, d) of sentences, or |u - v| and u * v of pairs, one beside the other (p, 2 d)."""
+    def labelled(self, part: SuitePart, labels: Labels) -> Labelled:
+        """The rows (p, d) of sentences, or |u - v| and u * v of pairs (p, 2 d), with these labels (p,)."""
         sides = self.sides(part)
-        return sides[0] if len(sides) == 1 else sts.difference_and_product(*sides)
+        return Labelled(sides[0] if len(sides) == 1 else sts.difference_and_product(*sides), labels)
+
+    def rated(self, part: SuitePart) -> RatedRows:
+        """The rows of both sides with the ratings."""
+        first, second = self.sides(part)
+        return RatedRows(first, second, np.array(part.ratings))
 
     def empty(self, part: SuitePart) -> int:
         """The number of rows in which a sentence has no known word."""
@@ -154,52 +161,37 @@ class _Encoded:
         return sts.empty_pairs(sides[0], sides[-1])
 
 
-def _by_folds(task: SuiteTask, rows: _Encoded, config: SuiteConfig, rng: np.random.Generator) -> TaskScore:
-    part = task.parts["all"]
-    (truth,) = _coded(task, ["all"])
-    fold = classifier.folds(truth, config.folds, rng)
-    found = classifier.cross_validated(
-        Labelled(rows.features(part), truth), fold, config.classifier, accuracy
-    )
-    trained = len(truth) - len(truth) // config.folds
-    return _accuracy(task, (truth, found), (trained, rows.empty(part)), rng)
-
-
-def _by_parts(task: SuiteTask, rows: _Encoded, config: SuiteConfig, rng: np.random.Generator) -> TaskScore:
-    names = [name for name in ("train", "dev", "test") if name in task.parts]
-    coded = dict(zip(names, _coded(task, names), strict=True))
-    parts = {name: Labelled(rows.features(task.parts[name]), coded[name]) for name in names}
-    if "dev" in parts:
-        answer = classifier.fitted(parts["train"], parts["dev"], config.classifier, accuracy)
-    else:
-        fold = classifier.folds(coded["train"], config.folds, rng)
-        answer = classifier.fitted_by_folds(parts["train"], fold, config.classifier, accuracy)
-    both = coded["test"], answer(parts["test"].rows)
-    return _accuracy(task, both, (len(coded["train"]), rows.empty(task.parts["test"])), rng)
-
-
-def _coded(task: SuiteTask, names: Sequence[str]) -> Iterator[Labels]:
-    """The labels of these parts as numbers of the classes of the first."""
-    classes = {label: place for place, label in enumerate(sorted(set(task.parts[names[0]].labels)))}
-    for name in names:
+def _accuracy(task: SuiteTask, rows: _Encoded, config: SuiteConfig, rng: np.random.Generator) -> TaskScore:
+    learned = task.parts["all" if task.scored == FOLDS else "train"]
+    classes = {label: place for place, label in enumerate(sorted(set(learned.labels)))}
+    parts = {
         # A class that was not learned is never found.
-        yield np.array([classes.get(label, -1) for label in task.parts[name].labels], np.int64)
-
-
-def _accuracy(
-    task: SuiteTask, both: tuple[Labels, Labels], counts: tuple[int, int], rng: np.random.Generator
-) -> TaskScore:
-    truth, found = both
-    low, high = bootstrap_interval(truth == found, rng)
+        name: rows.labelled(part, np.array([classes.get(label, -1) for label in part.labels], np.int64))
+        for name, part in task.parts.items()
+    }
+    if task.scored == FOLDS:
+        own = parts["all"]
+        truth, fold = own.labels, classifier.folds(own.labels, config.folds, rng)
+        found = classifier.cross_validated(own, fold, config.classifier, accuracy)
+        trained, tested = len(truth) - len(truth) // config.folds, task.parts["all"]
+    else:
+        own, truth, tested = parts["train"], parts["test"].labels, task.parts["test"]
+        if "dev" in parts:
+            answer = classifier.fitted(own, parts["dev"], config.classifier, accuracy)
+        else:
+            fold = classifier.folds(own.labels, config.folds, rng)
+            answer = classifier.fitted_by_folds(own, fold, config.classifier, accuracy)
+        found, trained = answer(parts["test"].rows), len(own.labels)
     majority = 100 * float(np.bincount(truth[truth >= 0], minlength=1).max()) / len(truth)
-    more = {"macro_f1": classifier.macro_f1(truth, found), "majority": majority}
     return TaskScore(
-        task.name, ACCURACY, accuracy(truth, found), (low, high), task.scored, len(truth), *counts, more
-    )
+        task.name, ACCURACY, accuracy(truth, found), bootstrap_interval(truth == found, rng), task.scored,
+        len(truth), trained, rows.empty(tested),
+        {"macro_f1": classifier.macro_f1(truth, found), "majority": majority},
+    )  # fmt: skip
 
 
 def _regression(task: SuiteTask, rows: _Encoded, config: SuiteConfig, rng: np.random.Generator) -> TaskScore:
-    train, test = (_rated(task.parts[name], rows) for name in ("train", "test"))
+    train, test = (rows.rated(task.parts[name]) for name in ("train", "test"))
     score = sts.evaluate_relatedness(train, test, NOTHING, rng=rng)
     plain = sts.evaluate_sts(*test, NOTHING, rng=rng)
     more = {
@@ -213,15 +205,10 @@ def _regression(task: SuiteTask, rows: _Encoded, config: SuiteConfig, rng: np.ra
     )  # fmt: skip
 
 
-def _rated(part: SuitePart, rows: _Encoded) -> RatedRows:
-    first, second = rows.sides(part)
-    return RatedRows(first, second, np.array(part.ratings))
-
-
 def _cosine(task: SuiteTask, rows: _Encoded, config: SuiteConfig, rng: np.random.Generator) -> TaskScore:
     sets: dict[str, tuple[Values, Values]] = {}
     for name, part in task.parts.items():
-        rated = _rated(part, rows)
+        rated = rows.rated(part)
         sets[name] = sts.cosines(rated.first, rated.second), rated.ratings
         sts.check_similarities(sets[name][0])
     pearsons = {name: 100 * pearson(*both) for name, both in sets.items()}
@@ -232,11 +219,49 @@ def _cosine(task: SuiteTask, rows: _Encoded, config: SuiteConfig, rng: np.random
         "all_pairs": 100 * pearson(*together),
         **{f"set_{name}": value for name, value in pearsons.items()},
     }
-    empty = sum(rows.empty(part) for part in task.parts.values())
+    empty = sum(map(rows.empty, task.parts.values()))
     return TaskScore(
         task.name, PEARSON, float(np.mean(list(pearsons.values()))), (100 * low, 100 * high), COSINE,
         len(together[0]), 0, empty, more,
     )  # fmt: skip
 
 
-_SCORED = {FOLDS: _by_folds, REGRESSION: _regression, COSINE: _cosine}
+_SCORED = {REGRESSION: _regression, COSINE: _cosine}
+
+
+def drawn(scores: Sequence[TaskScore], title: str) -> str:
+    """A picture in SVG: a bar a task from 0 to 100, with its interval and its figure."""
+    base, parts = _TOP + _LINE * len(scores), []
+    for place, score in enumerate(scores):
+        top, (low, high) = _TOP + _LINE * place, score.ci95
+        middle, colour = top + _LINE / 2, "#2b6cb0" if score.measure == ACCURACY else "#2f855a"
+        parts.append(f"""<text x="{_LEFT - 8}" y="{middle + 4:.1f}" text-anchor="end">{_plain(score.name)}\
+</text>
+<rect x="{_LEFT}" y="{top + 4}" width="{_x(score.value) - _LEFT:.1f}" height="{_LINE - 8}" fill="{colour}" \
+fill-opacity=".75"/>
+<line x1="{_x(low):.1f}" x2="{_x(high):.1f}" y1="{middle:.1f}" y2="{middle:.1f}" stroke="#111" \
+stroke-width="2"/>
+<text x="{_x(100) + 12:.1f}" y="{middle + 4:.1f}">{score.value:.1f} [{low:.1f}, {high:.1f}]</text>""")
+    for tick in range(0, 101, 25):
+        x = f"{_x(tick):.1f}"
+        parts.append(
+            f'<text x="{x}" y="{base + 18}" fill="#555" text-anchor="middle">{tick}</text>'
+            f'<line x1="{x}" x2="{x}" y1="{_TOP}" y2="{base}" stroke="#0002"/>'
+        )
+    return f"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 {base + 30}" \
+font-family="sans-serif" font-size="13" role="img">
+<title>{_plain(", ".join(f"{one.name} {one.value:.1f}" for one in scores))}</title>
+<rect width="640" height="{base + 30}" fill="#fff"/>
+<text x="12" y="22" font-size="10" textLength="616" lengthAdjust="spacingAndGlyphs">{_plain(title)}</text>
+<text x="12" y="42" fill="#555">accuracy (blue) and Pearson’s correlation (green), × 100, with 95 % \
+intervals</text>
+{"".join(f"{part}{chr(10)}" for part in parts)}</svg>
+"""
+
+
+def _x(value: float) -> float:
+    return _LEFT + _WIDE * min(max(value, 0.0), 100.0) / 100
+
+
+def _plain(text: str) -> str:
+    return escape(printable(text))

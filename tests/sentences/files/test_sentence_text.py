@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,7 +21,6 @@ from muse.sentences.files.sentence_text import (
     read_sentences,
     write_scored_pairs,
 )
-from tests.support.command import tree
 
 
 def write(path: Path, text: str) -> Path:
@@ -143,16 +142,3 @@ def test_scored_pairs_come_back(tmp_path: Path, name: str) -> None:
     pairs = [(1.25, "Un\tchat.", "A cat.\r"), (0.5, "été", "summer")]
     assert write_scored_pairs(tmp_path / name, iter(pairs)) == 2
     assert read_sentences(tmp_path / name) == ["1.2500\tUn chat.\tA cat. ", "0.5000\tété\tsummer"]
-
-
-def test_a_write_that_breaks_down_leaves_nothing(tmp_path: Path) -> None:
-    write(tmp_path / "out.tsv", "before")
-    before = tree(tmp_path)
-    with pytest.raises(RuntimeError, match="midway"):
-        write_scored_pairs(tmp_path / "out.tsv", broken())
-    assert tree(tmp_path) == before
-
-
-def broken() -> Iterator[tuple[float, str, str]]:
-    yield 1.0, "Un.", "One."
-    raise RuntimeError("midway")
