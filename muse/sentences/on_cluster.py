@@ -30,7 +30,6 @@ from muse.sentences.mining import NOTHING, Mined, MiningConfig, Values, paired
 from muse.space import load_space
 
 ROW = "row"
-COUNTS = ("empty", "tokens", "unknown", "truncated")
 SIDES = ("source", "target")
 DIGEST = "digest"
 PAIRS = 65_536  # in a part
@@ -72,11 +71,11 @@ class Encoding:
                 kept = np.load(self.only, mmap_mode="r")[part.first : part.first + part.rows]
                 sentences, rows = [*compress(sentences, kept)], rows[kept]
             encoded = encoder.encode(sentences, self.language)
-            matrix, counts = encoded.matrix, {name: getattr(encoded, name) for name in COUNTS}  # (s, d)
+            matrix = encoded.matrix  # (s, d)
             if self.only is not None:
-                known = matrix.any(axis=1)
-                sentences, rows, matrix = [*compress(sentences, known)], rows[known], matrix[known]
-            self.parts.write(number, {ROW: rows, SENTENCE: sentences, VECTOR: matrix}, counts)
+                known = np.flatnonzero(matrix.any(axis=1))
+                sentences, rows, matrix = [sentences[place] for place in known], rows[known], matrix[known]
+            self.parts.write(number, {ROW: rows, SENTENCE: sentences, VECTOR: matrix}, encoded.counts)
 
         return encode
 

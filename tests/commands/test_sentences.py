@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from unicodedata import normalize
 
@@ -51,6 +52,16 @@ def sentences(space: Path, *more: object) -> list[object]:
     return ["evaluate", space, "--task", "sentences", *more]
 
 
+def pairs_of(space: Path) -> list[tuple[str, str]]:
+    """The lines of both texts, French first."""
+    fr, en = ((space.parent / f"{name}.txt").read_text().splitlines() for name in ("fr", "en"))
+    return list(zip(fr, en, strict=True))
+
+
+def joined(pairs: Iterable[tuple[str, str]]) -> list[str]:
+    return ["\t".join(pair) for pair in pairs]
+
+
 def mining(space: Path, *more: object) -> list[object]:
     out = space.parent / "out.tsv"
     return ["mine", space, "--src-lang", "fr", "--tgt-lang", "en", *texts(space), "--out", out, *more]
@@ -96,8 +107,7 @@ def test_every_retrieval_and_both_ways(muse: Command, space: Path) -> None:
 
 
 def test_one_file_of_two_columns_has_the_pivot_first(muse: Command, space: Path) -> None:
-    lines = [(space.parent / f"{name}.txt").read_text().splitlines() for name in ("en", "fr")]
-    path = write(space.parent / "both.tsv", ["\t".join(pair) for pair in zip(*lines, strict=True)])
+    path = write(space.parent / "both.tsv", joined((en, fr) for fr, en in pairs_of(space)))
     for direction in (["--src", "fr"], ["--src", "en", "--tgt", "fr"]):
         fields = muse(*sentences(space, "--parallel", path, *direction, "--json")).json
         assert (fields["p_at_1"], fields["queries"]) == (100, 120)
@@ -297,17 +307,6 @@ def test_a_threshold_and_what_is_printed(muse: Command, space: Path) -> None:
     assert out.read_text() == ""
 
 
-def test_the_figures_of_mining_name_their_gold_and_space(muse: Command, space: Path) -> None:
-    lines = [(space.parent / f"{name}.txt").read_text().splitlines() for name in ("fr", "en")]
-    gold = write(space.parent / "gold.tsv", ["\t".join(pair) for pair in zip(*lines, strict=True)])
-    expected = ("margin:4 | fr-en | ", " | vocab:40/40 | gold:gold.tsv@", " | encoder:idf[rank] | muse ")
-    printed = muse(*mining(space, "--gold", gold)).out.splitlines()[-1]
-    signature = muse(*mining(space, "--gold", gold, "--json")).json["signature"]
-    assert printed.startswith("F1 = ")
-    assert printed.endswith(signature)
-    assert all(part in signature for part in expected)
-
-
 def test_a_signature_names_the_text_that_the_encoder_learned_from(muse: Command, space: Path) -> None:
     command = sentences(space, *texts(space), "--encoder", "idf", "--json")
     fit = f"fr={space.parent / 'fr.txt'}"
@@ -436,8 +435,7 @@ def test_usage(muse: Command, space: Path, more: list[str], part: str) -> None:
 
 
 def test_known_pairs_tell_the_best_threshold_and_what_another_is_worth(muse: Command, space: Path) -> None:
-    sides = [(space.parent / f"{language}.txt").read_text().splitlines() for language in ("fr", "en")]
-    lines = [f"{one}\t{two}" for one, two in zip(*sides, strict=True)]
+    lines = joined(pairs_of(space))
     gold = write(space.parent / "gold.tsv", [*lines[::2], "elsewhere\tnowhere", lines[0]])
     best = muse(*mining(space, "--gold", gold, "--json")).json["gold"]
     mined = [line.split("\t") for line in (space.parent / "out.tsv").read_text().splitlines()]
@@ -445,15 +443,18 @@ def test_known_pairs_tell_the_best_threshold_and_what_another_is_worth(muse: Com
     f1 = 200 * right.cumsum() / (np.arange(1, len(right) + 1) + 60)
     assert (best["known"], best["f1"]) == (60, pytest.approx(f1.max()))
     assert best["threshold"] == pytest.approx(float(mined[f1.argmax()][0]), abs=1e-3)
+    signature = muse(*mining(space, "--gold", gold, "--json")).json["signature"]
+    parts = ("margin:4 | fr-en | ", " | vocab:40/40 | gold:gold.tsv@", " | encoder:idf[rank] | muse ")
+    assert all(part in signature for part in parts)
     ended = muse(*mining(space, "--gold", gold, "--threshold", 1e3))
+    assert ended.out.splitlines()[1].endswith(signature)
     assert ended.out.splitlines()[1].startswith("F1 = 0.0 at 1000 (precision 0.0, recall 0.0 of 60 known")
-    other = write(space.parent / "other.tsv", [f"{two}\t{one}" for one, two in zip(*sides, strict=True)])
+    other = write(space.parent / "other.tsv", joined((two, one) for one, two in pairs_of(space)))
     refused(muse(*mining(space, "--gold", other)), "other.tsv", "got none among 120", "order of the columns")
 
 
 def test_mining_is_evaluated_without_writing_pairs(muse: Command, space: Path) -> None:
-    sides = [(space.parent / f"{language}.txt").read_text().splitlines() for language in ("fr", "en")]
-    gold = write(space.parent / "gold.tsv", [f"{one}\t{two}" for one, two in zip(*sides, strict=True)][::2])
+    gold = write(space.parent / "gold.tsv", joined(pairs_of(space)[::2]))
     written = muse(*mining(space, "--gold", gold, "--json")).json
     before = tree(space.parent)
     asked = ["evaluate", "mining", space, *texts(space), "--gold", gold]
@@ -465,16 +466,15 @@ def test_mining_is_evaluated_without_writing_pairs(muse: Command, space: Path) -
 
 
 def test_known_pairs_are_found_however_they_are_encoded(muse: Command, space: Path) -> None:
-    sides = [(space.parent / f"{language}.txt").read_text().splitlines() for language in ("fr", "en")]
-    plain = list(zip(*([f"été {line} fin" for line in side] for side in sides), strict=True))
+    plain = [(f"été {one} fin", f"été {two} fin") for one, two in pairs_of(space)]
     texts = ["--source", write(space.parent / "a.txt", [one for one, _ in plain])]
     texts += ["--target", write(space.parent / "b.txt", [two for _, two in plain])]
-    gold = write(space.parent / "gold.tsv", [f"{one}\t{two}" for one, two in plain[::2]])
+    gold = write(space.parent / "gold.tsv", joined(plain[::2]))
     expected = muse(*mining(space, *texts, "--gold", gold, "--json"))
     assert expected.json["gold"]["known"] == 60
     assert "left out: they" not in expected.err
     messy = [(normalize("NFD", one).replace(" ", "\u00a0 ") + " ", f"  {two}\u3000") for one, two in plain]
-    gold = write(space.parent / "messy.tsv", [f"{one}\t{two}" for one, two in [*messy[::2], ("x", "y")]])
+    gold = write(space.parent / "messy.tsv", joined([*messy[::2], ("x", "y")]))
     found = muse(*mining(space, *texts, "--gold", gold, "--json"))
     assert found.json["gold"] == expected.json["gold"]
     assert "messy.tsv: 1 of 61 pairs left out: they are no line of --source and line" in found.err

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from muse.errors import BadSetting
 from muse.sentences.loading import Named, parse
 
 
@@ -30,9 +29,3 @@ def test_corrections_stand_at_the_end_and_a_folder_may_be_of_its_language_latent
 
 def test_side_by_side() -> None:
     assert [one.name for one in parse("mean&./a b & idf")] == ["mean", "./a b", "idf"]
-
-
-@pytest.mark.parametrize("name", ["&", "mean&", "&mean", "mean& &idf"])
-def test_nothing_beside_the_sign(name: str) -> None:
-    with pytest.raises(BadSetting, match="&, got"):
-        parse(name)

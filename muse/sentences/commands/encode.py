@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +13,7 @@ import click
 
 from muse.commands.command import command
 from muse.commands.inputs import STDIN, Sampled, lines_on_stdin, warn_if_unknown
-from muse.commands.outputs import echo
+from muse.commands.outputs import Report, echo
 from muse.commands.paths import check_inputs_spared
 from muse.options import Clustered, Common, OneSpace, Threads, option
 from muse.sentences.commands import encoders
@@ -55,7 +54,7 @@ class EncodeOptions(OneSpace, Clustered, Threads, Common):
         "echo 'le roi est mort' | muse encode SPACE --lang fr --encoder mean",
     ),
 )
-def encode(options: EncodeOptions) -> None:
+def encode(options: EncodeOptions) -> Report:
     """Encode sentences as vectors that all languages share.
 
     Each line is a sentence. One without a known word becomes a row of zeros.
@@ -76,12 +75,9 @@ def encode(options: EncodeOptions) -> None:
     fields |= {"dimension": encoder.dimension, "encoder": encoder.name}
     out = None if options.out is None else str(options.out)
     fields |= {"out": out, "seconds": time.perf_counter() - began}
-    if options.as_json:
-        echo(json.dumps(fields if out is not None else fields | {"vectors": vectors}))
-    elif out is not None:
-        shown = "{sentences} sentences in {out}: {dimension} numbers each, {encoder}; {empty} empty, "
-        shown += "{unknown} of {tokens} tokens unknown"
-        echo((shown + ("; {truncated} cut short" if fields["truncated"] else "")).format(**fields))
+    shown = "{sentences} sentences in {out}: {dimension} numbers each, {encoder}; {empty} empty, "
+    shown += "{unknown} of {tokens} tokens unknown" + ("; {truncated} cut short" * bool(fields["truncated"]))
+    return (fields, [shown.format(**fields)]) if out is not None else (fields | {"vectors": vectors}, [])
 
 
 def _encoded(options: EncodeOptions, vectors: list[list[float]]) -> tuple[SentenceEncoder, dict[str, Any]]:
@@ -100,8 +96,8 @@ def _encoded(options: EncodeOptions, vectors: list[list[float]]) -> tuple[Senten
     encoder = _encoder(options)
     with _writer(options, encoder.dimension, vectors) as write:
         counts = encode_stream(encoder, counted, options.lang, write, name=str(options.input or STDIN))
-    warn_if_unknown(counts.unknown, counts.tokens, options.lang, sentences.sample)
-    return encoder, counts._asdict()
+    warn_if_unknown(counts["unknown"], counts["tokens"], options.lang, sentences.sample)
+    return encoder, dict[str, Any](counts)
 
 
 def _on_cluster(options: EncodeOptions) -> tuple[SentenceEncoder, dict[str, Any]]:

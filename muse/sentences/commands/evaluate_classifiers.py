@@ -143,7 +143,7 @@ def probe(options: ProbeOptions) -> Report:
         raise click.UsageError(f"{this_task()} needs --text LANG=FILE or --labelled FILE.")
     space = open_space(options.space, "cpu", options.quiet)
     rng = np.random.default_rng(options.seed)
-    tasks = [*_labelled_tasks(space, options), *_probe_tasks(space, options, rng)]
+    tasks = list(_tasks(space, options, rng))
     opened = encoders.open_encoder(options, space=space)
     config = ClassifierConfig(options.classifier, seed=options.seed)
     fields: dict[str, Any] = {}
@@ -155,15 +155,10 @@ def probe(options: ProbeOptions) -> Report:
         languages = sorted(set(asked.languages), key=asked.languages.index)
         more = (f"drawn:{options.seed}", *([f"folds:{by_folds}"] if by_folds else []))
         signature = opened.signature(languages, options.classifier, gold, *more)
-        rows, places = (
-            np.empty((len(labels), opened.encoder.dimension), np.float32),
-            np.array(asked.languages),
-        )
-        for language in languages:
-            own = places == language
-            rows[own] = opened.rows([*compress(asked.sentences, own)], language)
-        task_rows = Labelled(rows, labels)
-        score = evaluate_probe(asked.name, task_rows, signature, config=config, rng=rng, split=split)
+        of = [(one, [*compress(asked.sentences, map(one.__eq__, asked.languages))]) for one in languages]
+        rows = np.concatenate([opened.rows(text, language) for language, text in of])  # in the same order
+        task = Labelled(rows, labels)
+        score = evaluate_probe(asked.name, task, signature, config=config, rng=rng, split=split)
         if len(languages) > 1:
             fields[asked.name] = score.as_json()
         else:
@@ -215,33 +210,24 @@ def nli(options: NliOptions) -> Report:
     return score.as_json(), [str(score)]
 
 
-def _labelled_tasks(space: Space, options: ProbeOptions) -> Iterator[Task]:
-    # The tasks of --labelled, with a name for the file and its own split.
+def _tasks(space: Space, options: ProbeOptions, rng: np.random.Generator) -> Iterator[Task]:
+    # The tasks of --labelled, with a name for the file and its own split; and those of --probe, by default
+    # all of meaning and form that the texts allow. `gender` leaves out languages that have none.
     import numpy as np
 
     from muse.evaluation.score import gold_name
     from muse.sentences.evaluation.classifier import Parts
-    from muse.sentences.evaluation.probing import Probe
-    from muse.sentences.files.sentence_text import PARTS, read_probe_text
+    from muse.sentences.evaluation.probing import ONE_LANGUAGE, STYLE, Probe, has_genders, language_probe
+    from muse.sentences.files.sentence_text import PARTS, read_probe_text, read_sentences
 
-    if options.lang is None:
-        return
-    space.side(options.lang)
-    for path in options.labelled:
-        text = read_probe_text(path)
-        classes = sorted(set(text.labels))
-        labels = [classes.index(label) for label in text.labels]
-        split = Parts(*(np.flatnonzero(np.array(text.parts) == part) for part in PARTS))
-        yield Probe(path.stem, text.sentences, [options.lang] * len(labels), labels), gold_name(path), split
-
-
-def _probe_tasks(space: Space, options: ProbeOptions, rng: np.random.Generator) -> Iterator[Task]:
-    # The tasks of --probe, by default all of meaning and form that the texts allow, with a name for the files
-    # of each. Of several languages, those without genders are left out of `gender`.
-    from muse.evaluation.score import gold_name
-    from muse.sentences.evaluation.probing import ONE_LANGUAGE, STYLE, has_genders, language_probe
-    from muse.sentences.files.sentence_text import read_sentences
-
+    if options.lang is not None:
+        space.side(options.lang)
+        for path in options.labelled:
+            text = read_probe_text(path)
+            labels = np.unique(text.labels, return_inverse=True)[1].tolist()
+            split = Parts(*(np.flatnonzero(np.array(text.parts) == part) for part in PARTS))
+            languages = [options.lang] * len(labels)
+            yield Probe(path.stem, text.sentences, languages, labels), gold_name(path), split
     files = encoders.by_language(options.text, "--text")
     for language, _ in files:
         space.side(language)

@@ -38,11 +38,6 @@ class SentencesOptions(Languages, encoders.EncoderOptions, Backend, Seed, Device
         help="Search by CSLS, nearest neighbour, inverted softmax or ratio margin; may be repeated.",
     )  # fmt: skip
     both_ways: bool = option(False, section="What it measures", help="Also search from --tgt to --src.")
-    neighbours: int | None = option(
-        None, section="Advanced", metavar="K", least=1,
-        help="Size of the neighbourhood.  [default: 10 for csls, 4 for margin]",
-    )  # fmt: skip
-
     suite: Path | None = option(
         None, section=SUITE, metavar="FOLDER", of_any_files=True,
         help="Instead of retrieval: the test sets of SentEval, SICK and STS in a folder, in --src (en).",
@@ -58,6 +53,10 @@ class SentencesOptions(Languages, encoders.EncoderOptions, Backend, Seed, Device
     picture: Path | None = option(
         None, section=SUITE, metavar="FILE.svg", written=True, needs="suite",
         help="Also draw the scores of --suite.",
+    )  # fmt: skip
+    neighbours: int | None = option(
+        None, section="Advanced", metavar="K", least=1,
+        help="Size of the neighbourhood.  [default: 10 for csls, 4 for margin]",
     )  # fmt: skip
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from muse.commands.command import command
 from muse.commands.options import choose_direction, one_machine_only, open_space
-from muse.commands.outputs import Report, echo
+from muse.commands.outputs import Report
 from muse.errors import Contradiction
 from muse.options import Backend, Clustered, Common, Device, Searched, Seed, Threads, option
 from muse.sentences.commands.encoders import EncoderOptions, OpenedEncoder, encoder_option, open_encoder
@@ -75,7 +74,7 @@ class MineOptions(PairOptions, Clustered):
         "muse mine SPACE --src fr --source a.fr --tgt en --target b.en --gold gold.tsv --out x.tsv",
     ),
 )
-def mine(options: MineOptions) -> None:
+def mine(options: MineOptions) -> Report:
     """Mine sentence pairs from texts in two languages.
 
     A pair is kept if each of its sentences is the best candidate for the other. Scores depend on the
@@ -112,20 +111,19 @@ def mine(options: MineOptions) -> None:
         scored = zip(*found.read(), strict=True)
         write_scored_pairs(options.out, ((float(value), *pair) for value, pair in scored))
     score = None if known is None else _score(found, known, config.threshold)
-    if options.as_json:
-        judged = {} if score is None else {"gold": score.as_json()}
-        fields = {"pairs": found.pairs, "out": str(options.out), **found.counts, **judged, **worst(recalls)}
-        echo(json.dumps(fields | {"signature": str(signature)}, ensure_ascii=False))
-        return
-    for side, counts in found.counts.items():
-        log.info(
-            "%s: %d lines, left out %d empty, %d repeated, %d without a known word", side, *counts.values()
-        )
-    echo(" | ".join((f"{found.pairs} pairs in {options.out}", signature.retrieval, *signature.more)))
-    for recall in recalls:
-        echo(str(recall))
+    if not options.as_json:
+        for side, counts in found.counts.items():
+            log.info(
+                "%s: %d lines, left out %d empty, %d repeated, %d without a known word",
+                side, *counts.values(),
+            )  # fmt: skip
+    fields: dict[str, Any] = {"pairs": found.pairs, "out": str(options.out), **found.counts}
+    lines = [" | ".join((f"{found.pairs} pairs in {options.out}", signature.retrieval, *signature.more))]
+    lines += map(str, recalls)
     if score is not None:
-        echo(f"{score} | {signature}")
+        fields["gold"] = score.as_json()
+        lines.append(f"{score} | {signature}")
+    return {**fields, **worst(recalls), "signature": str(signature)}, lines
 
 
 class MiningOptions(PairOptions):

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from muse.commands.command import command
-from muse.commands.outputs import echo
+from muse.commands.outputs import Report
 from muse.options import Common, Device, OneSpace, Seed, Threads, given_only, option
 from muse.sentences.commands.encoders import by_language, by_language_with_default, plain_and_named
 
@@ -94,24 +93,17 @@ class TrainOptions(OneSpace, TrainingOptions):
         None, section="Advanced", least=2, help="Number of examples in a batch.  [default: the preset's]"
     )
     loss: Literal["align", "rank", "hinge", "hardest", "squared", "softmax"] | None = option(
-        None,
-        section="Advanced",
-        only=OF_WORDS,
+        None, section="Advanced", only=OF_WORDS,
         help="Loss to minimise; see above.  [default: the encoder's own]",
-    )
+    )  # fmt: skip
     margin: float | None = option(
-        None,
-        section="Advanced",
-        only=OF_WORDS,
+        None, section="Advanced", only=OF_WORDS,
         help="Margin of any loss but align.  [default: the loss's own]",
-    )
+    )  # fmt: skip
     weight: float | None = option(
-        None,
-        section="Advanced",
-        flags=("--lambda",),
-        only=OF_WORDS,
+        None, section="Advanced", flags=("--lambda",), only=OF_WORDS,
         help="align: weight of the negatives.  [default: 0.25]",
-    )
+    )  # fmt: skip
     scale: float | None = option(
         None, section="Advanced", only=OF_WORDS, help="softmax: factor of the cosines.  [default: 20]"
     )
@@ -132,7 +124,7 @@ class TrainOptions(OneSpace, TrainingOptions):
         "muse train SPACE --encoder xlm --lang fr --text fr=a.fr --text en=b.en --out encoders/xlm",
     ),
 )
-def train(options: TrainOptions) -> None:
+def train(options: TrainOptions) -> Report | None:
     """Train a sentence encoder on a SPACE.
 
     \b
@@ -154,11 +146,11 @@ def train(options: TrainOptions) -> None:
     squared   hinge on squared distances, random negatives
     softmax   additive-margin softmax over the batch
     """  # noqa: D301 - click reads \b as the character
-    run_training(lambda: _request(options), options.encoder, options)
+    return run_training(lambda: _request(options), options.encoder, options)
 
 
-def run_training(make: Callable[[], TrainingRequest], system: str, options: TrainingOptions) -> None:
-    """Train what is requested, in one process or in those that torchrun started, and print a report."""
+def run_training(make: Callable[[], TrainingRequest], system: str, options: TrainingOptions) -> Report | None:
+    """The report of training, in one process or in the first of those that torchrun started."""
     from muse.progress import Progress
     from muse.run.processes import joined
     from muse.run.runtime import Runtime, pick_device
@@ -169,8 +161,7 @@ def run_training(make: Callable[[], TrainingRequest], system: str, options: Trai
         progress = Progress(quiet=options.quiet or not processes.first)
         request = make()
         trained = train_system(system, request, Runtime(device, progress, processes=processes))
-        if processes.first:
-            _report(request, trained, as_json=options.as_json)
+        return _report(request, trained) if processes.first else None
 
 
 def trainer_settings(options: TrainingOptions) -> dict[str, Any]:
@@ -242,21 +233,13 @@ def changed_settings(texts: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _report(request: TrainingRequest, trained: TrainedSystem, *, as_json: bool) -> None:
-    """Prints the score; of --json, scores by epoch start before training, losses with epoch 1."""
+def _report(request: TrainingRequest, trained: TrainedSystem) -> Report:
+    """The fields, whose scores by epoch start before training, losses with epoch 1, and the lines."""
     from muse.sentences.systems.network_encoder import NetworkEncoder
 
     score, fitted = held_out_score(request, trained), trained.fitted
     if not trained.best.number and len(fitted.epochs) > 1:
         log.warning("no epoch was better than the untrained encoder, which is kept; try another --rate")
-    if not as_json:
-        counts = ", ".join(f"{count} {name}" for name, count in fitted.counts.items())
-        echo(score)
-        echo(
-            f"before training {fitted.epochs[0].score:.1f}; epoch {trained.best.number} of "
-            f"{len(fitted.epochs) - 1}; {counts}; {trained.seconds['total']:.1f} s; {request.out}"
-        )
-        return
     size = {}
     if isinstance(trained.encoder, NetworkEncoder):
         size = {"parameters": sum(one.numel() for one in trained.encoder.network.parameters())}
@@ -268,8 +251,14 @@ def _report(request: TrainingRequest, trained: TrainedSystem, *, as_json: bool) 
         "ci95": score.ci95, "score_by_epoch": [epoch.score for epoch in fitted.epochs],
         "loss_curve": [epoch.loss for epoch in fitted.epochs[1:]], "seconds": trained.seconds,
         "signature": str(score.signature),
+        **({"p_at_1": score.value} if trained.system.name in WORD_ENCODERS else {}),
     }  # fmt: skip
-    echo(json.dumps(fields | ({"p_at_1": score.value} if trained.system.name in WORD_ENCODERS else {})))
+    counts = ", ".join(f"{count} {name}" for name, count in fitted.counts.items())
+    return fields, [
+        str(score),
+        f"before training {fitted.epochs[0].score:.1f}; epoch {trained.best.number} of "
+        f"{len(fitted.epochs) - 1}; {counts}; {trained.seconds['total']:.1f} s; {request.out}",
+    ]
 
 
 def held_out_score(request: TrainingRequest, trained: TrainedSystem) -> Score:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from muse.commands.command import command
+from muse.commands.outputs import Report
 from muse.options import OneSpace, option
 from muse.sentences.commands.encoders import by_language
 from muse.sentences.commands.train import TrainingOptions, changed_settings, run_training, trainer_settings
@@ -49,7 +50,7 @@ class TranslatorOptions(OneSpace, TrainingOptions):
         "muse train-translator SPACE --text fr=a.fr --text en=b.en --encoder encoders/xlm --out models/x",
     ),
 )
-def train_translator(options: TranslatorOptions) -> None:
+def train_translator(options: TranslatorOptions) -> Report | None:
     """Train a translation model without parallel text.
 
     It translates between the languages of a SPACE that --text names. An encoder and a decoder learn to
@@ -57,7 +58,7 @@ def train_translator(options: TranslatorOptions) -> None:
     is held out: how well it is predicted from the model's own translation of it decides when training stops
     and which epoch is kept. Use the model with muse translate --model.
     """
-    run_training(lambda: _request(options), "translator", options)
+    return run_training(lambda: _request(options), "translator", options)
 
 
 def _request(options: TranslatorOptions) -> TrainingRequest:

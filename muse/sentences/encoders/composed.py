@@ -193,7 +193,12 @@ class Corrected(ShortRepr, Wrapped):
         correction below this one is shared by all languages.
         """
         sentences = all_sentences(sentences)
-        if self.inner_is_shared and set(self.seen) - {language}:
+        below: SentenceEncoder = self.inner
+        shared = False  # by all languages: a correction below this one
+        while isinstance(below, Wrapped):
+            shared = shared or (isinstance(below, Corrected) and below.correction.everywhere)
+            below = below.inner
+        if shared and set(self.seen) - {language}:
             raise BadSetting(
                 f"{self.name}: a correction after one that is [global] can be fitted to one language, got "
                 f"{', '.join([*self.seen, language])}; use one [global] correction at most, as the last"
@@ -204,29 +209,8 @@ class Corrected(ShortRepr, Wrapped):
         rows = (inner.encode(block, language).matrix for block in blocks(sentences))
         return replace(self, inner=inner, seen={**self.seen, language: moments_of(rows, self.correction)})
 
-    @property
-    def inner_is_shared(self) -> bool:
-        """Whether a correction below this one is shared by all languages."""
-        inner: SentenceEncoder = self.inner
-        while isinstance(inner, Wrapped):
-            if isinstance(inner, Corrected) and inner.correction.everywhere:
-                return True
-            inner = inner.inner
-        return False
-
     def encode(self, sentences: Iterable[str], language: str) -> Encoded:
         """The corrected rows (s, d'); BadSetting if the correction has not been fitted."""
-        self._check(language)
-        encoded = self.inner.encode(sentences, language)
-        if self.sif and language not in self.seen:
-            return encoded
-        moments = self.correction.fixed(self.dimension)
-        if moments is None and self.correction.everywhere:
-            moments = joint_moments(list(self.seen.values()))
-        matrix = self.correction.apply(encoded.matrix, moments or self.seen[language])
-        return replace(encoded, matrix=matrix)
-
-    def _check(self, language: str) -> None:
         check_encodes(self, language)
         if self.sif and self.seen and language not in self.seen:
             raise BadSetting(
@@ -239,6 +223,14 @@ class Corrected(ShortRepr, Wrapped):
                 f"{self.correction} must be fitted on text in {language} before it encodes, got none; "
                 "give some with --fit FILE or encoder.fit(sentences, language)"
             )
+        encoded = self.inner.encode(sentences, language)
+        if self.sif and language not in self.seen:
+            return encoded
+        moments = self.correction.fixed(self.dimension)
+        if moments is None and self.correction.everywhere:
+            moments = joint_moments(list(self.seen.values()))
+        matrix = self.correction.apply(encoded.matrix, moments or self.seen[language])
+        return replace(encoded, matrix=matrix)
 
     def save(self, folder: Path) -> None:
         """Writes the encoder and the moments that its correction learned."""

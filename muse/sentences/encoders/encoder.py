@@ -5,21 +5,20 @@ Every encoder can also be used as a scikit-learn transformer, and on a stream, b
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from muse.errors import BadFile, BadSetting, NotConverged
 from muse.files.parquet import is_parquet, read_column
 from muse.files.plain_text import read_lines
+from muse.sentences.encoders.reading import all_sentences
 from muse.vectors import Matrix, ShortRepr
-
-if TYPE_CHECKING:
-    from muse.sentences.encoders.transformer import Transformer
 
 Write = Callable[[Sequence[str], Matrix], None]
 
@@ -37,6 +36,11 @@ class Encoded(ShortRepr):
     tokens: int
     unknown: int
     truncated: int = 0
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """All fields but the rows."""
+        return {name: getattr(self, name) for name in ("empty", "tokens", "unknown", "truncated")}
 
     def __post_init__(self) -> None:
         if not np.isfinite(self.matrix).all():
@@ -78,8 +82,6 @@ class SentenceEncoder(Protocol):
 
     def for_language(self, language: str) -> Transformer:
         """The encoder for one language, as a scikit-learn transformer."""
-        from muse.sentences.encoders.transformer import Transformer  # scikit-learn takes long to import
-
         return Transformer(self, language)
 
 
@@ -111,14 +113,59 @@ def check_trained_for(encoder: SentenceEncoder, language: str) -> None:
     check_encodes(encoder, language, ": train an encoder for it with muse train")
 
 
-class StreamCounts(NamedTuple):
-    """The number of encoded sentences, and the counts of Encoded."""
+class Transformer:
+    """A sentence encoder for one language as a scikit-learn transformer, from sentences to rows.
 
-    sentences: int
-    empty: int
-    tokens: int
-    unknown: int
-    truncated: int
+    `fit` fits a copy of the encoder, `encoder_`; the given encoder never changes.
+    """
+
+    def __init__(self, encoder: SentenceEncoder, language: str) -> None:
+        self.encoder = encoder
+        self.language = language
+
+    def fit(self, sentences: Iterable[str], labels: object = None) -> Transformer:
+        """Returns self, with `encoder_` fitted on the sentences."""
+        self.encoder_ = self.encoder.fit(sentences, self.language)
+        return self
+
+    def transform(self, sentences: Iterable[str]) -> Matrix:
+        """The rows (s, d') of the sentences."""
+        return getattr(self, "encoder_", self.encoder).encode(sentences, self.language).matrix
+
+    def fit_transform(self, sentences: Iterable[str], labels: object = None) -> Matrix:
+        """The rows (s, d') of the sentences after fitting on them."""
+        sentences = all_sentences(sentences)
+        return self.fit(sentences).transform(sentences)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The two parameters by name."""
+        return {"encoder": self.encoder, "language": self.language}
+
+    def set_params(self, **params: Any) -> Transformer:
+        """Returns self with these parameters set; BadSetting for an unknown name."""
+        for name, value in params.items():
+            if name not in self.get_params():
+                raise BadSetting(f"a parameter must be encoder or language, got {name!r}")
+            setattr(self, name, value)
+        return self
+
+    def __sklearn_clone__(self) -> Transformer:
+        # A clone shares the immutable encoder, so that no table of words is copied.
+        return Transformer(self.encoder, self.language)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True  # a loaded encoder needs no fit
+
+    def __sklearn_tags__(self) -> Any:
+        # Only scikit-learn calls this, so it is installed.
+        from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
+
+        return Tags(
+            estimator_type="transformer",
+            target_tags=TargetTags(required=False),
+            transformer_tags=TransformerTags(preserves_dtype=[]),
+            input_tags=InputTags(string=True, two_d_array=False),
+        )
 
 
 def stream_sentences(path: Path, column: str | None = None) -> Iterator[str]:
@@ -132,16 +179,16 @@ def stream_sentences(path: Path, column: str | None = None) -> Iterator[str]:
 
 def encode_stream(
     encoder: SentenceEncoder, sentences: Iterable[list[str]], language: str, write: Write, *, name: str
-) -> StreamCounts:
-    """The counts of all sentences; each block is encoded and passed to `write` with its rows.
+) -> dict[str, int]:
+    """The number of `sentences` and their counts; each block is encoded, and given to `write` with its rows.
 
     Raises BadFile if there are no sentences; `name` is the file or stream in the message.
     """
-    total = np.zeros(len(StreamCounts._fields), np.int64)
+    total = Counter[str]()
     for block in filter(None, sentences):
         found = encoder.encode(block, language)
         write(block, found.matrix)
-        total += (len(block), found.empty, found.tokens, found.unknown, found.truncated)
-    if not total.any():
+        total.update(sentences=len(block), **found.counts)
+    if not total:
         raise BadFile(f"{name}: expected sentences to encode, one on each line, got nothing; send some")
-    return StreamCounts(*total.tolist())
+    return dict(total)

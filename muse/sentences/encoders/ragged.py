@@ -91,8 +91,6 @@ class Ragged:
 
     def cut(self, longest: int) -> Ragged:
         """The sequences cut to at most their first `longest` ids."""
-        if not bool((self.lengths > longest).any()):
-            return self
         return self.keep(self._places() < longest)
 
     def beside(self, other: Ragged) -> Ragged:

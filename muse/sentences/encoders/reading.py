@@ -148,9 +148,12 @@ class Vocabulary(Reader):
         *,
         first: int = 0,
     ) -> None:
-        self._phrases = Phrases(index)
-        self._parts = _Parts(Tokeniser(language, index), index, fallback, first, self._phrases.entries)
-        self._forget = forget
+        self._index, self._first, self._fallback, self._forget = index, first, fallback, forget
+        self._tokeniser, self._phrases, self._parts = (
+            Tokeniser(language, index),
+            Phrases(index),
+            _Parts(self._ids),
+        )
         self._lock = Lock()  # the threads of a server share one vocabulary
 
     def read(self, sentences: Iterable[str]) -> Reading:
@@ -167,12 +170,27 @@ class Vocabulary(Reader):
                     self._forget()
             numbers = np.fromiter(map(self._parts.__getitem__, parts), np.int64, len(parts))
             # How a full stop inside a line is tokenised depends on the next part: see Tokeniser.
-            stops, ends = self._parts.ends_in_full_stop(numbers), np.cumsum(sizes)
+            stops, ends = np.frombuffer(self._parts.stop or b"", np.bool_)[numbers], np.cumsum(sizes)
             stops[ends[ends > 0] - 1] = False
             for place in np.flatnonzero(stops).tolist():
                 part = parts[place]
                 numbers[place] = self._parts[f"{part} {next_part_kind(part, parts[place + 1])}"]
             return self._parts.reading(numbers, sizes)
+
+    def _ids(self, part: str) -> list[int | None]:
+        alone, _, follows = part.partition(" ")
+        entry = self._phrases.entries.get(alone)
+        return list(map(self._id, self._tokeniser.part_tokens(alone, follows) if entry is None else [entry]))
+
+    def _id(self, token: str) -> int | None:
+        row = self._index.get(token)
+        if row is None:
+            row = self._index.get(lowercase(token, self._tokeniser.language))
+        if row is None:  # of a vocabulary in lower case as in English
+            row = self._index.get(token.lower())
+        if row is None and self._fallback is not None:
+            row = self._fallback(normalize("NFC", token))  # one row for a word, whatever its form
+        return None if row is None else row + self._first
 
 
 class _Parts(dict[str, int]):
@@ -182,17 +200,9 @@ class _Parts(dict[str, int]):
     space, which no part contains. Not a tuple: where all keys are str, reading is a fifth faster.
     """
 
-    def __init__(
-        self,
-        tokeniser: Tokeniser,
-        index: Mapping[str, int],
-        fallback: Callable[[str], int | None] | None,
-        first: int,
-        phrases: Mapping[str, str],
-    ) -> None:
+    def __init__(self, ids: Callable[[str], list[int | None]]) -> None:
         super().__init__()
-        self._tokeniser, self._index, self._fallback, self._first = tokeniser, index, fallback, first
-        self._phrases = phrases
+        self._ids = ids
         self.forget()
 
     def forget(self) -> None:
@@ -201,33 +211,17 @@ class _Parts(dict[str, int]):
         self._rows = array("q")  # the ids of the words of all parts, end to end
         self._ends = array("q", [0])  # the ids of part i are _rows[_ends[i] : _ends[i + 1]]
         self._unknown = array("q")  # the number of tokens of each part that have no id
-        self._stop = array("b")
+        self.stop = array("b")  # whether each part ends in a full stop
 
     def __missing__(self, part: str) -> int:
-        alone, _, follows = part.partition(" ")
-        entry = self._phrases.get(alone)
-        tokens = [entry] if entry is not None else self._tokeniser.part_tokens(alone, follows)
-        rows = [row for row in map(self._row, tokens) if row is not None]
-        self._rows.extend(row + self._first for row in rows)
+        ids = self._ids(part)
+        known = [one for one in ids if one is not None]
+        self._rows.extend(known)
         self._ends.append(len(self._rows))
-        self._unknown.append(len(tokens) - len(rows))
-        self._stop.append(alone.endswith("."))
-        self[part] = number = len(self._stop) - 1
+        self._unknown.append(len(ids) - len(known))
+        self.stop.append(part.partition(" ")[0].endswith("."))
+        self[part] = number = len(self.stop) - 1
         return number
-
-    def _row(self, token: str) -> int | None:
-        row = self._index.get(token)
-        if row is None:
-            row = self._index.get(lowercase(token, self._tokeniser.language))
-        if row is None:  # of a vocabulary in lower case as in English
-            row = self._index.get(token.lower())
-        if row is None and self._fallback is not None:
-            return self._fallback(normalize("NFC", token))  # one row for a word, whatever its form
-        return row
-
-    def ends_in_full_stop(self, numbers: Ids) -> NDArray[np.bool_]:
-        """Whether each of the parts with these numbers (p,) ends in a full stop."""
-        return np.frombuffer(self._stop, np.bool_)[numbers] if len(numbers) else np.zeros(0, np.bool_)
 
     def reading(self, numbers: Ids, sizes: Ids) -> Reading:
         """The ids of s sentences, made of the parts with these numbers (p,), `sizes` (s,) of them each."""

@@ -168,11 +168,6 @@ def _manifest(folder: Path) -> dict[str, Any]:
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         found = "an aligned space" if is_space(folder) else f"another {MANIFEST}"
         raise BadFile(f"{folder}: expected a saved encoder, found {found}; name another folder")
-    _check_manifest(path, manifest)
-    return manifest
-
-
-def _check_manifest(path: Path, manifest: dict[str, Any]) -> None:
     version = manifest.get("format_version")
     if version != FORMAT_VERSION:
         raise BadFile(
@@ -184,11 +179,10 @@ def _check_manifest(path: Path, manifest: dict[str, Any]) -> None:
             raise BadFile(
                 f"{path}: expected {key} to be of type {kind.__name__}, got {manifest.get(key)!r}; {AGAIN}"
             )
-    if not all(isinstance(digest, str) for digest in manifest["spaces"].values()):
-        raise BadFile(f"{path}: expected a checksum for each language, got {manifest['spaces']!r}; {AGAIN}")
     languages = manifest["settings"].get("languages", [])
     if not isinstance(languages, list) or not all(isinstance(language, str) for language in languages):
         raise BadFile(f"{path}: expected a list of languages by name, got {languages!r}; {AGAIN}")
+    return manifest
 
 
 def _arrays(path: Path, expected: object) -> Arrays:

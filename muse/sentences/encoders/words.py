@@ -278,6 +278,10 @@ class Lookup:
 class _Language:
     """The vocabulary of a language, and its rows (n, d), to which those of new words are appended as read."""
 
+    _table: Tensor
+    _count: int
+    _places: dict[str, int | None]
+
     def __init__(self, vectors: Vectors, language: str, words: NewWords | None) -> None:
         self._words, self._known, self._lock = words, vectors.tensor(), Lock()
         self._forget()
@@ -302,7 +306,7 @@ class _Language:
 
     def _forget(self) -> None:
         self._table = self._known  # a new one is made for the next word: the old one may still be read
-        self._places: dict[str, int | None] = {}
+        self._places = {}
         self._count = len(self._known)
 
 

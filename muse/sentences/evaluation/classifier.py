@@ -324,12 +324,8 @@ def evaluate_inference(
     `rng` is for the bootstrap.
     """
     hits = found == labels
+    majority = 100 * float(np.bincount(labels).max()) / len(labels)
     return InferenceScore(
-        accuracy=100 * float(hits.mean()),
-        ci95=bootstrap_interval(hits, rng),
-        majority=100 * float(np.bincount(labels).max()) / len(labels),
-        pairs=len(labels),
-        queries=len(labels),
-        unread=int((found < 0).sum()),
-        signature=signature,
-    )
+        100 * float(hits.mean()), bootstrap_interval(hits, rng), majority, len(labels), len(labels),
+        int((found < 0).sum()), signature,
+    )  # fmt: skip

@@ -7,7 +7,7 @@ test sentence occurs in training, not even in translation.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,17 +15,14 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from muse.errors import Mismatch
 from muse.evaluation.score import Interval, Signature
 from muse.progress import Progress
 from muse.sentences.evaluation import classifier
-from muse.sentences.evaluation.classifier import ClassifierConfig, Labelled, Labels, Parts
+from muse.sentences.evaluation.classifier import ClassifierConfig, Labelled, Parts
 from muse.vectors import Matrix
 
 Values = NDArray[np.float64]
 MEASURES = {"macro_f1": classifier.macro_f1, "accuracy": classifier.accuracy}
-# Of transfer, in the test language, in the source language, of the majority class.
-Figures = tuple[float, ...]
 TESTED = 1 / 3  # test rows for each training row, by the split of muse.sentences.evaluation.classifier
 
 
@@ -97,50 +94,38 @@ def evaluate_transfer(
 ) -> list[TransferScore]:
     """The scores of each language of `rows` except the first, the training language.
 
-    `rows` are (n, d) for each language, row i the sentence with `labels[i]`; `rng` draws the runs.
+    `rows` are (n, d) for each of two or more, row i the sentence with `labels[i]`; `rng` draws the runs.
     """
-    if len(rows) < 2:
-        raise Mismatch(f"transfer needs a training and a test language, got {', '.join(rows) or 'none'}")
     codes = np.unique(np.array(labels), return_inverse=True)[1]  # (n,)
-    drawn = [classifier.parts(codes, rng) for _ in range(config.runs)]
-    tables: dict[tuple[str, str], list[Figures]] = {}
+    drawn, (source, *tested) = [classifier.parts(codes, rng) for _ in range(config.runs)], rows
+    # Of transfer, in the test language, in the source language, of the majority class.
+    figures = np.empty((len(tested), len(MEASURES), 4, config.runs))
     with progress.stage("transfer", config.runs, "runs") as tick:
-        for done, part in enumerate(drawn, 1):
-            for which, figures in _figures(rows, codes, part, config.classifier):
-                tables.setdefault(which, []).append(figures)
-            tick(done)
-    found = []
-    for (language, measure), table in tables.items():
-        far, near, source, majority = np.array(table).T  # (runs,) each
-        drop = mean_of_runs(near - far, least=-100)
-        found.append(
-            TransferScore(
-                language, measure, mean_of_runs(far), mean_of_runs(near), drop, mean_of_runs(source),
-                float(majority.mean()), len(table), len(labels), signatures[language],
-            )
-        )  # fmt: skip
-    return found
+        for run, part in enumerate(drawn):
+            answers = {name: _answer(Labelled(own, codes), part, config) for name, own in rows.items()}
+            majority = np.full(len(part.test), np.bincount(codes[part.train]).argmax())
+            home = answers[source](rows[source][part.test])
+            for place, language in enumerate(tested):
+                own = rows[language][part.test]
+                found = (answers[source](own), answers[language](own), home, majority)
+                for number, measure in enumerate(MEASURES.values()):
+                    figures[place, number, :, run] = [measure(codes[part.test], one) for one in found]
+            tick(run + 1)
+    scores = []
+    for language, of_language in zip(tested, figures, strict=True):
+        for measure_name, (far, near, at_home, chance) in zip(MEASURES, of_language, strict=True):
+            scores.append(TransferScore(
+                language, measure_name, mean_of_runs(far), mean_of_runs(near),
+                mean_of_runs(near - far, least=-100), mean_of_runs(at_home), float(chance.mean()),
+                config.runs, len(labels), signatures[language],
+            ))  # fmt: skip
+    return scores
 
 
-def _figures(
-    rows: Mapping[str, Matrix], codes: Labels, part: Parts, config: ClassifierConfig
-) -> Iterator[tuple[tuple[str, str], Figures]]:
-    """Yields the figures of a subsample by tested language and measure; the first of `rows` is the source."""
-    truth, source = codes[part.test], next(iter(rows))
-    majority = np.full(len(truth), np.bincount(codes[part.train]).argmax())
-
-    def trained_on(language: str) -> dict[str, Labels]:
-        own = Labelled(rows[language], codes)
-        held_out, measure = own.part(part.held_out), MEASURES["macro_f1"]
-        answer = classifier.fitted(own.part(part.train), held_out, config, measure)
-        return {name: answer(others[part.test]) for name, others in rows.items()}
-
-    far = trained_on(source)
-    for language in list(rows)[1:]:
-        near = trained_on(language)[language]
-        for name, measure in MEASURES.items():
-            answers = (far[language], near, far[source], majority)
-            yield (language, name), tuple(measure(truth, answer) for answer in answers)
+def _answer(task: Labelled, part: Parts, config: TransferConfig) -> classifier.Answer:
+    return classifier.fitted(
+        task.part(part.train), task.part(part.held_out), config.classifier, classifier.macro_f1
+    )
 
 
 def mean_of_runs(values: Values, *, least: float = 0) -> Figure:

@@ -50,7 +50,8 @@ class Inference:
                 f"pairs of the {name} part are needed, found none; name the parts in a column SemEval_set, "
                 "or, if no two share a sentence, number them: those that end in 8 or 9 are test, in 7 dev"
             )
-        return Inference(*zip(*chosen, strict=True), undecided=0)
+        premises, hypotheses, labels, parts = zip(*chosen, strict=True)
+        return Inference(premises, hypotheses, labels, parts, undecided=0)
 
 
 class _Row(NamedTuple):
@@ -66,11 +67,6 @@ class _Row(NamedTuple):
     label: int | None
     part: str
     given: bool
-
-    @property
-    def labelled(self) -> str:
-        """The label as text."""
-        return _NO_CONSENSUS if self.label is None else LABELS[self.label]
 
 
 def read_nli(path: Path | str) -> Inference:
@@ -140,7 +136,8 @@ def bare(sentence: str) -> str:
 
 def _check_same_rows(rows: Sequence[_Row], originals: Sequence[_Row]) -> None:
     for row, own in zip(rows, originals, strict=False):
-        for what, found, expected in (("pair", row.name, own.name), ("label", row.labelled, own.labelled)):
+        labels = [_NO_CONSENSUS if one.label is None else LABELS[one.label] for one in (row, own)]
+        for what, found, expected in (("pair", row.name, own.name), ("label", *labels)):
             if found != expected and found and expected:
                 raise Mismatch(
                     f"{row.where}: expected the {what} {expected} as in {own.where}, got {found}; each row "

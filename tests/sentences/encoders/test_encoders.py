@@ -189,7 +189,7 @@ def test_folders_take_corrections_and_stand_beside_names(
         ("mean+pcr&idf", 1, "follow the last, got 'mean\\+pcr' before others; write mean&idf\\+pcr"),
         ("mean&idf&sif", 2, "one space or a space each, got 3 encoders and 2 spaces"),
         ("mean&magic", 1, "got 'magic'"),
-        ("mean&", 1, "both sides of &"),
+        *((name, 1, "both sides of &") for name in ("&", "mean&", "&mean", "mean& &idf")),
     ],
 )
 def test_what_cannot_stand_side_by_side(name: str, spaces: int, why: str) -> None:

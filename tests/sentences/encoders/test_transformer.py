@@ -26,7 +26,7 @@ def test_parameters() -> None:
     transformer = load_encoder("mean", space()).for_language("fr")
     assert sorted(transformer.get_params()) == ["encoder", "language"]
     assert transformer.set_params(language="en").language == "en"
-    with pytest.raises(ValueError, match="'nosuch'"):
+    with pytest.raises(BadSetting, match="got 'nosuch'"):
         transformer.set_params(nosuch=1)
 
 

@@ -69,8 +69,6 @@ def test_a_sentence_without_a_known_word_has_a_cosine_of_0() -> None:
 @pytest.mark.parametrize(
     ("first", "ratings", "message"),
     [
-        (np.eye(2), [1, 2], "at least 3 rated pairs"),
-        (np.eye(4), [2, 2, 2, 2], "ratings that differ, got 2 for all"),
         (np.zeros((4, 4)), [1, 2, 3, 4], "similarities that differ"),
         (
             np.array([[0.1, 0.7], [0.3, 0.9], [0.2, 0.6], [0.7, 0.1]]),

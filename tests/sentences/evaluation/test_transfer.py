@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from muse.errors import Mismatch
 from muse.evaluation.score import Signature
 from muse.progress import Progress
 from muse.sentences.evaluation.classifier import ClassifierConfig
@@ -92,14 +91,6 @@ def test_the_interval_is_wider_than_that_of_independent_runs() -> None:
     widening = np.sqrt(1 + 5 / 3)  # 1/5 + 1/3 instead of 1/5
     half = (figure.ci95[1] - figure.ci95[0]) / 2
     assert half == pytest.approx(widening * (plain[1] - plain[0]) / 2)
-
-
-def test_bad_input() -> None:
-    rows, labels = sides()
-    with pytest.raises(Mismatch, match="a training and a test language"):
-        scored({"en": rows["en"]}, labels)
-    with pytest.raises(Mismatch, match="at least two classes, got 1"):
-        scored(rows, ["a"] * 150)
 
 
 def test_the_interval_stays_within_what_a_figure_can_be() -> None:
