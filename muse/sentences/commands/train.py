@@ -237,27 +237,27 @@ def _report(request: TrainingRequest, trained: TrainedSystem) -> Report:
     """The fields, whose scores by epoch start before training, losses with epoch 1, and the lines."""
     from muse.sentences.systems.network_encoder import NetworkEncoder
 
-    score, fitted = held_out_score(request, trained), trained.fitted
-    if not trained.best.number and len(fitted.epochs) > 1:
+    score = held_out_score(request, trained)
+    if not trained.best.number and len(trained.epochs) > 1:
         log.warning("no epoch was better than the untrained encoder, which is kept; try another --rate")
     size = {}
     if isinstance(trained.encoder, NetworkEncoder):
         size = {"parameters": sum(one.numel() for one in trained.encoder.network.parameters())}
     fields = {
-        "out": str(request.out), "encoder": fitted.encoder.name, "preset": request.preset,
-        "language": request.language, "pivot": request.space.pivot, **fitted.counts, **size,
-        "held_out": fitted.held_out.cases, "epochs": len(fitted.epochs) - 1,
-        "best_epoch": trained.best.number, "metric": fitted.metric, "score": score.value,
-        "ci95": score.ci95, "score_by_epoch": [epoch.score for epoch in fitted.epochs],
-        "loss_curve": [epoch.loss for epoch in fitted.epochs[1:]], "seconds": trained.seconds,
+        "out": str(request.out), "encoder": trained.encoder.name, "preset": request.preset,
+        "language": request.language, "pivot": request.space.pivot, **trained.counts, **size,
+        "held_out": trained.held_out.cases, "epochs": len(trained.epochs) - 1,
+        "best_epoch": trained.best.number, "metric": trained.metric, "score": score.value,
+        "ci95": score.ci95, "score_by_epoch": [epoch.score for epoch in trained.epochs],
+        "loss_curve": [epoch.loss for epoch in trained.epochs[1:]], "seconds": trained.seconds,
         "signature": str(score.signature),
         **({"p_at_1": score.value} if trained.system.name in WORD_ENCODERS else {}),
     }  # fmt: skip
-    counts = ", ".join(f"{count} {name}" for name, count in fitted.counts.items())
+    counts = ", ".join(f"{count} {name}" for name, count in trained.counts.items())
     return fields, [
         str(score),
-        f"before training {fitted.epochs[0].score:.1f}; epoch {trained.best.number} of "
-        f"{len(fitted.epochs) - 1}; {counts}; {trained.seconds['total']:.1f} s; {request.out}",
+        f"before training {trained.epochs[0].score:.1f}; epoch {trained.best.number} of "
+        f"{len(trained.epochs) - 1}; {counts}; {trained.seconds['total']:.1f} s; {request.out}",
     ]
 
 
@@ -268,7 +268,7 @@ def held_out_score(request: TrainingRequest, trained: TrainedSystem) -> Score:
     from muse.evaluation.score import Score, bootstrap_count, space_signature
     from muse.files.space_folder import with_checksum
 
-    fitted, held_out, interval = trained.fitted, trained.fitted.held_out, None
+    held_out, interval = trained.held_out, None
     if held_out.hits is not None:
         interval = bootstrap_count(held_out.hits, held_out.cases, np.random.default_rng(request.seed))
     texts = trained.inputs[: len(request.files)]
@@ -283,17 +283,17 @@ def held_out_score(request: TrainingRequest, trained: TrainedSystem) -> Score:
     )
     signature = space_signature(
         request.space, request.language, request.space.pivot,
-        retrieval="nn" if fitted.metric == "P@1" else "",
+        retrieval="nn" if trained.metric == "P@1" else "",
         gold="+".join(with_checksum(Path(path).name, digest) for path, digest in texts),
         more=(
-            f"encoder:{fitted.encoder.name}", *presets, *pretrained, f"held-out:{held_out.cases}",
+            f"encoder:{trained.encoder.name}", *presets, *pretrained, f"held-out:{held_out.cases}",
             f"split:{request.seed}",
         ),
     )  # fmt: skip
     # The languages of the score beside the pivot, such as fr, or fr+de: by default all.
-    scored = fitted.scored or (request.language, *request.further, *request.texts, *request.translated_nli)
+    scored = trained.scored or (request.language, *request.further, *request.texts, *request.translated_nli)
     pivot = request.space.pivot
     others = "+".join(name for name in dict.fromkeys(scored) if name != pivot) or pivot
     return Score(
-        fitted.metric, trained.best.score, interval, replace(signature, direction=f"{others}-{pivot}")
+        trained.metric, trained.best.score, interval, replace(signature, direction=f"{others}-{pivot}")
     )
