@@ -270,7 +270,7 @@ class Concatenated(SentenceEncoder):
 
     def __post_init__(self) -> None:
         if not self.languages:
-            found = "; ".join(", ".join(part.languages) for part in self.parts) or "no encoder"
+            found = "; ".join(", ".join(part.languages) for part in self.parts)
             raise Mismatch(f"encoders side by side must share a language, got {found}")
 
     @property
@@ -281,10 +281,8 @@ class Concatenated(SentenceEncoder):
     @property
     def languages(self) -> tuple[str, ...]:
         """The languages that all parts share."""
-        others = [set(part.languages) for part in self.parts]
-        return tuple(
-            one for one in (self.parts[0].languages if others else ()) if all(one in o for o in others)
-        )
+        first, *others = (part.languages for part in self.parts)
+        return tuple(one for one in first if all(one in other for other in others))
 
     @property
     def dimension(self) -> int:

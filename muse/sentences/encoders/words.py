@@ -36,7 +36,6 @@ from muse.vectors import Matrix, ShortRepr, Vectors
 
 Unknown = Literal["skip", "ngrams"]
 Weights = NDArray[np.float32]
-Numbers = NDArray[np.float64]
 TRAINED = "trained"  # the kind of saved encoders
 SMOOTHING = 1e-3  # a of SIF, as published
 TYPICAL = 10  # words in a sentence, assumed when there is no text
@@ -329,7 +328,7 @@ def weights_from_text(weighting: str, text: Iterable[Ragged], n: int) -> Weights
         raise Mismatch(f"{weighting} needs text with words of the space, got none in {sentences} lines")
     counts[n] = 0  # each unknown word is rare, though together they are not
     if weighting == "sif":
-        return _sif(counts / total)
+        return (SMOOTHING / (SMOOTHING + counts / total)).astype(np.float32)
     # 1/2, not 1: a word in every sentence still has a positive weight, so that no mean is 0/0.
     return np.log((sentences + 1) / (counts + 0.5)).astype(np.float32)
 
@@ -342,9 +341,5 @@ def weights_from_rank(weighting: str, n: int) -> Weights:
     p = 1 / np.arange(1, n + 2)  # (n + 1,)
     p /= p.sum()
     if weighting == "sif":
-        return _sif(p)
+        return (SMOOTHING / (SMOOTHING + p)).astype(np.float32)
     return (-np.log1p(-((1 - p) ** TYPICAL))).astype(np.float32)
-
-
-def _sif(p: Numbers) -> Weights:
-    return (SMOOTHING / (SMOOTHING + p)).astype(np.float32)

@@ -20,7 +20,7 @@ from muse.vectors import Matrix
 
 Labels = NDArray[np.int64]
 HIDDEN = 100  # units of the MLP's hidden layer; SentEval tries 50, 100, 200
-ROUNDS = {"logistic": 100, "mlp": 300}  # the most iterations of L-BFGS and of Adam
+ROUNDS = 300  # the most iterations of Adam; those of L-BFGS are at most 100
 _FLAT = 1e-4  # the greatest part of a gradient, all being scaled alike, at which L-BFGS ends
 _MEMORY = 8  # steps that it remembers
 _MOST_STEPS = 200
@@ -259,11 +259,11 @@ def _answer(train: Labelled, config: ClassifierConfig, strength: float) -> Answe
     from sklearn.neural_network import MLPClassifier
 
     unit = _unit(train.rows)
-    model = LogisticRegression(C=strength, max_iter=ROUNDS["logistic"])
+    model = LogisticRegression(C=strength, max_iter=100)
     if config.kind == "mlp":
         model = MLPClassifier(
             (HIDDEN,), activation="logistic", alpha=0.01 / strength, learning_rate_init=0.01,
-            max_iter=ROUNDS["mlp"], random_state=config.seed,
+            max_iter=ROUNDS, random_state=config.seed,
         )  # fmt: skip
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what has not converged is judged by what it finds, as any other is

@@ -1,26 +1,14 @@
 """A folder of test sets for sentence encoders: SentEval's classification, SICK, STS-B and STS 2012 to 2016.
 
-    senteval/MR.tsv             label, sentence; also CR, SUBJ, MPQA
-    senteval/SST2.train.tsv     label, sentence; also .dev and .test
-    senteval/TREC.train.tsv     label, sentence; also .test
-    senteval/MRPC.train.tsv     label, sentence, sentence; also .val and .test
-    nli/SICK.train.tsv          id, sentence, sentence, relatedness, label; also .dev and .test
-    sts/stsb-en-train.csv       sentence, sentence, rating; also -test; en is the language
+    senteval/MR.tsv             label, sentence
+    nli/SICK.train.tsv          id, sentence, sentence, relatedness, label
+    sts/stsb-en-train.csv       sentence, sentence, rating; en is the language
     sts/semeval/2012.SET.tsv    rating, sentence, sentence; any number of sets of 2012 to 2016
 
 Columns are separated by tabs (.csv: by commas) and have no header; every file may be packed (.gz), and may
 also lie in the folder itself. Or the files are as SentEval's download script leaves them, in the folder, its
-downstream or its data/downstream, in English:
-
-    MR/rt-polarity.neg, .pos    a sentence a line, in Latin-1; also CR/custrev, MPQA/mpqa,
-                                SUBJ/subj.subjective, .objective
-    SST/binary/sentiment-train  sentence, label; also -dev and -test
-    TREC/train_5500.label       CLASS:class sentence, in Latin-1; also TREC_10.label
-    MRPC/msr_paraphrase_train.txt         label, two ids, two sentences below a header; also _test
-    SICK/SICK_train.txt         id, two sentences, relatedness, label below a header; also _trial,
-                                _test_annotated
-    STS/STSBenchmark/sts-train.csv        four columns, rating, two sentences, by tabs; also -test
-    STS/STS12-en-test/STS.input.SET.txt   two sentences; their ratings are the lines of STS.gs.SET.txt
+downstream or its data/downstream, in English. `_TASKS` has the files of all tasks, in both layouts; of STS
+there the ratings of STS.input.SET.txt are the lines of STS.gs.SET.txt.
 
 A task of which no file is there is left out.
 """
