@@ -106,7 +106,7 @@ def test_the_text_to_fit_may_have_its_language_before_it(
 
 
 @pytest.mark.parametrize("fit", ["en=text.txt", "=text.txt", "fr="])
-def test_the_text_to_fit_is_in_the_language(muse: Command, space: Path, fit: str) -> None:
+def test_the_text_to_fit_is_in_the_language(muse: Command, space: Path, stdin: io.BytesIO, fit: str) -> None:
     refused(muse("encode", space, "--lang", "fr", "--fit", fit), "--fit needs", f"got {fit!r}", code=2)
 
 
