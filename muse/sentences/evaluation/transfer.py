@@ -97,7 +97,8 @@ def evaluate_transfer(
     `rows` are (n, d) for each of two or more, row i the sentence with `labels[i]`; `rng` draws the runs.
     """
     codes = np.unique(np.array(labels), return_inverse=True)[1]  # (n,)
-    drawn, (source, *tested) = [classifier.parts(codes, rng) for _ in range(config.runs)], rows
+    drawn = [classifier.parts(codes, rng) for _ in range(config.runs)]
+    source, *tested = rows
     # Of transfer, in the test language, in the source language, of the majority class.
     figures = np.empty((len(tested), len(MEASURES), 4, config.runs))
     with progress.stage("transfer", config.runs, "runs") as tick:
