@@ -52,7 +52,7 @@ class CanonicalMap:
         return cls(arrays[f"{name}.map"], arrays[f"{name}.offset"])
 
 
-Maps = tuple[CanonicalMap, CanonicalMap]
+Maps = tuple[CanonicalMap, ...]  # of the source and of the target
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Correspondences(TwoWay):
 
     source: Matrix
     target: Matrix
-    maps: Maps | None = None
+    maps: Maps = ()
 
     @classmethod
     def learned(
@@ -138,8 +138,6 @@ def refine(rows: tuple[Matrix, Matrix], pairs: Numbers, weights: Doubles) -> tup
     # Chosen on the training lists of four pairs.
     config = CoordinatesConfig(ridge=1.0, power=0.5, most=min(side.shape[1] for side in rows))
     learned = Correspondences.learned(*rows, pairs, weights, config)
-    if learned.maps is None:
-        raise ValueError("correspondences of pairs have maps")
     source, target = (
         np.where(side.any(axis=1, keepdims=True), mapped, np.float32(0))
         for side, mapped in zip(rows, (learned.source, learned.target), strict=True)

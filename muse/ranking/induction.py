@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from muse.errors import BadSetting, Mismatch
+from muse.errors import Mismatch
 from muse.lexicon import Entry, Lexicon
 from muse.ranking.model import ANSWERS
 from muse.ranking.probability import calibrate_space, find_calibration
@@ -93,8 +93,6 @@ def entries(
     """
     source, target = space.direction(source, target)
     retrieval = retrieval or Retrieval()
-    if limits.min_probability is not None and rng is None:
-        raise BadSetting("--min-probability needs an rng to compute probabilities, got none")
     ranker = Ranker(
         space, (source, target), retrieval, limits.top, (limits.source_max, limits.target_max),
         search or search_with(Approximation()),

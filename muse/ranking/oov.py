@@ -56,8 +56,6 @@ class SpelledAlike:
     @classmethod
     def of(cls, grams: Grams, learned: Correspondences) -> SpelledAlike:
         """The coordinates of learned correspondences."""
-        if learned.maps is None:
-            raise ValueError("the correspondences of unseen words are those of others")
         own = learned.maps[0]
         basis = np.asarray(grams.basis @ own.map_, np.float32)
         return cls(replace(grams, basis=basis), own.offset.astype(np.float32), learned.target)
@@ -104,15 +102,11 @@ class OovRanker:
     whole: SpelledAlike
     ends: SpelledAlike
     mapped_hubness: Matrix
-    maps: Maps | None = None
+    maps: Maps = ()
 
     @classmethod
-    def of(
-        cls, model: AnswerModel, views: BilingualViews, mapped_hubness: Matrix, maps: Maps | None
-    ) -> OovRanker:
+    def of(cls, model: AnswerModel, views: BilingualViews, mapped_hubness: Matrix, maps: Maps) -> OovRanker:
         """What the model and the views of all words, by rows that `maps` refined, give for others."""
-        if views.written.known is None:
-            raise ValueError("the n-grams of unseen words are those of others")
         words, endings = views.written.known[0]
         spelled = SpelledAlike.of(words, views.whole), SpelledAlike.of(endings, views.ends)
         lists = views.lists
@@ -121,14 +115,14 @@ class OovRanker:
 
     def refined(self, targets: Matrix) -> Matrix:
         """The rows (m, d) of the targets in the space as they are compared: (m, k)."""
-        return targets if self.maps is None else self.maps[1].refined(targets)
+        return self.maps[1].refined(targets) if self.maps else targets
 
     def answer(
         self, words: Sequence[str], rows: Matrix, targets: tuple[Sequence[str], Matrix, Matrix]
     ) -> AnswerTable:
         """The answers to words with unit rows (q, d), among target words, their rows and refined rows."""
         target, mapped, target_rows = targets
-        compared = rows if self.maps is None else self.maps[0].refined(rows)
+        compared = self.maps[0].refined(rows) if self.maps else rows
         bare = np.array([*map(plain, words)], object), np.array([*map(plain, target)], object)
         lengths = letters(bare[0]), letters(bare[1])
         no_rows = np.zeros((len(words), 0), np.float32), np.zeros((len(target), 0), np.float32)
@@ -177,7 +171,7 @@ class OovRanker:
         """All of it as named arrays, for an .npz."""
         own = {"count": np.array([self.count]), "csls": self.csls_back, "hubness": self.hubness_back}
         own |= {"mapped hubness": self.mapped_hubness}
-        for side, map_ in zip(SIDES, self.maps or (), strict=False):
+        for side, map_ in zip(SIDES, self.maps, strict=False):
             own |= map_.arrays(side)
         spelled = self.whole.arrays("whole") | self.ends.arrays("ends")
         return own | {"named": self.named.astype(np.int32)} | spelled | self.model.arrays()
@@ -191,9 +185,7 @@ class OovRanker:
         )
         count = int(arrays["count"][0])
         scores = arrays["csls"], arrays["hubness"], named
-        maps = None
-        if f"{SIDES[0]}.map" in arrays:
-            maps = CanonicalMap.of_arrays(arrays, SIDES[0]), CanonicalMap.of_arrays(arrays, SIDES[1])
+        maps = tuple(CanonicalMap.of_arrays(arrays, side) for side in SIDES if f"{side}.map" in arrays)
         model = AnswerModel.of_arrays(arrays)
         return cls(model, count, *scores, whole, ends, arrays["mapped hubness"], maps)
 

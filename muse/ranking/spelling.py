@@ -153,7 +153,7 @@ class Spellings(TwoWay):
     ends: tuple[Matrix, Matrix]
     lengths: tuple[Matrix, Matrix]
     same: tuple[Numbers, Numbers]
-    known: tuple[tuple[Grams, Grams], tuple[Grams, Grams]] | None = None
+    known: tuple[tuple[Grams, Grams], ...] = ()
 
     @classmethod
     def of(cls, source: Sequence[str], target: Sequence[str], rng: np.random.Generator) -> Spellings:

@@ -147,7 +147,7 @@ class RefinedViews(TwoWay):
     refined: features.BilingualViews
     halves: features.SpellingHalves
     answered: features.KnownPairs | None = None
-    maps: Maps | None = None
+    maps: Maps = ()
 
     @classmethod
     def of(

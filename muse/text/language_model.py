@@ -69,13 +69,6 @@ class LanguageModel:
     words: Sequence[str]
     levels: tuple[NGrams, ...]
 
-    def __post_init__(self) -> None:
-        for word in (BEGIN, END, UNKNOWN):
-            if word not in self.index:
-                raise Mismatch(
-                    f"a language model must have the word {word}, got none among {len(self.words)}"
-                )
-
     @property
     def order(self) -> int:
         """The length of the longest n-grams."""

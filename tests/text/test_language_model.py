@@ -11,7 +11,7 @@ import pytest
 
 from muse.errors import BadSetting, Mismatch
 from muse.text.arpa import read_arpa
-from muse.text.language_model import NOWHERE, LanguageModel, NGrams, find, learn_language_model
+from muse.text.language_model import LanguageModel, learn_language_model
 from tests.text.test_arpa import SMALL
 
 # kenlm 0.3.0: Model(SMALL).score(text), to the base 10.
@@ -75,13 +75,6 @@ def test_a_length_without_n_grams_backs_off_to_the_shorter_ones(order: int) -> N
 def test_words_are_found_as_they_are_or_in_lower_case() -> None:
     model = learn_language_model([["the", "Tom"]], order=1)
     assert [model.words[row] for row in model.ids(["The", "Tom", "tom"])] == ["the", "Tom", "<unk>"]
-
-
-def test_what_every_model_must_have() -> None:
-    empty = np.empty(0, np.int64), np.empty(0, np.float32), np.empty(0, np.float32)
-    with pytest.raises(Mismatch, match="must have the word </s>, got none among 1"):
-        LanguageModel(["<s>"], (NGrams(*empty),))
-    assert find(empty[0], np.array([3])).tolist() == [NOWHERE]
 
 
 Gram = tuple[str, ...]
