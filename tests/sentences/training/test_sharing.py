@@ -20,7 +20,7 @@ from muse.sentences.systems.word_encoders import ProjectedTables, WordTables, x_
 from muse.sentences.training.losses import Hinge, Loss, PairLearner, Softmax
 from muse.sentences.training.trainer import Learner, TrainerConfig, Training, train
 from tests.sentences.systems.test_word_tables import encoder, toy_pairs
-from tests.sentences.training.test_trainer_settings import PLAIN, Line
+from tests.sentences.training.test_trainer import PLAIN, Line
 from tests.support.processes import run_together
 
 COUNT = 3

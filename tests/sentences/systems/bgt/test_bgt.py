@@ -463,13 +463,6 @@ def test_samples_are_those_of_the_prior(monkeypatch: pytest.MonkeyPatch) -> None
     assert abs(np.corrcoef(own[:-8], own[8:])[0, 1]) < 0.1  # sentence after sentence
 
 
-def test_a_language_that_it_has_not_learned_is_refused() -> None:
-    network = made(LAYERS)
-    for direction in (("en", "de"), ("de", "fra")):
-        with pytest.raises(BadSetting, match="knows en, fra, got 'de'"):
-            Rewriting(network, direction)
-
-
 def test_a_sample_needs_a_language_latent_of_its_own() -> None:
     network = made(LAYERS)
     with pytest.raises(BadSetting, match="a style and a sample are both the language latent"):

@@ -1,4 +1,4 @@
-"""InferSent, translation detection and X-BiLSTM: their mathematics, and through muse train."""
+"""InferSent, translation detection and X-BiLSTM: their mathematics, settings, and classification."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ import pytest
 import torch
 from torch import Tensor
 
+from muse.errors import BadSetting, Mismatch
 from muse.progress import Progress
 from muse.run.seeds import torch_seeded
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Vocabulary
+from muse.sentences.files.nli import read_nli
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.backbone import Matrices
 from muse.sentences.systems.network_encoder import NetworkEncoder
@@ -26,11 +28,12 @@ from muse.sentences.systems.nli.infersent import (
     sentence_layers,
     within_window,
 )
-from muse.sentences.systems.nli.pair_classes import PairClassifier, pair_features
+from muse.sentences.systems.nli.pair_classes import PairClassifier, classify, pair_features
 from muse.sentences.training.pairs import Pairs, make_pairs
 from muse.space import load_space
 from tests.support.command import Command, refused, refused_leaving, tree
 from tests.support.parallel import WORDS, part_of, toy_space, toy_text, write_text
+from tests.support.toy_training import set_options
 
 LENGTHS = (4, 1, 3)
 HEADER = "pair_ID\tsentence_A\tsentence_B\tentailment_judgment\tSemEval_set\n"
@@ -289,3 +292,121 @@ def test_bad_input_of_x_bilstm(muse: Command, files: Path) -> None:
     refused(muse(*x_bilstm(files)), "expected a model of infersent")
     manifest.write_text(manifest.read_text().replace('"infersent"', '"lens"'))
     refused(muse(*x_bilstm(files)), "x-bilstm needs an encoder trained with")
+
+
+ENGLISH, FRENCH = ([pair[side] for pair in toy_text(20, seed=9)] for side in (0, 1))
+
+
+def copied_from(muse: Command, files: Path, *settings: str) -> NetworkEncoder:
+    """An InferSent encoder of these settings, for the other tests to copy."""
+    more = set_options(*settings)
+    assert muse(*infersent(files, "-q", "--epochs", 1, *more)).code == 0
+    return opened(files, "out")
+
+
+@pytest.mark.parametrize("words", ["false", "true"])
+def test_words_keep_the_rows_of_the_space_or_are_trained(muse: Command, files: Path, words: str) -> None:
+    english = copied_from(muse, files).network
+    found = muse(*x_bilstm(files, "--json", "--set", f"words={words}")).json
+    assert found["best_epoch"] > 0
+    network = opened(files, "x").network
+    rows = network.get_parameter("others.fr.words.weight").detach().numpy()
+    kept = np.array_equal(rows, load_space(files / "space").vectors("fr").matrix)
+    assert kept == (words == "false")
+    for name, weights in english.get_submodule(
+        "encoder"
+    ).named_parameters():  # the BiLSTM is trained with both
+        assert not torch.equal(network.get_parameter(f"others.fr.encoder.{name}"), weights)
+
+
+def test_random_weights_are_not_those_that_english_began_with(muse: Command, files: Path) -> None:
+    assert muse(*infersent(files, "-q", "--epochs", 0)).code == 0
+    assert muse(*x_bilstm(files, "-q", "--epochs", 0, "--set", "copied=false")).code == 0
+    network = opened(files, "x").network
+    for name, weights in opened(files, "out").network.get_submodule("encoder").named_parameters():
+        own = network.get_parameter(f"others.fr.encoder.{name}")
+        assert (own != weights).float().mean() > 0.9
+
+
+@pytest.mark.parametrize(
+    ("settings", "name"),
+    [
+        ((), "max:16"),
+        (("pooling=last",), "last:16"),
+        (("network=lstm", "pooling=mean"), "lstm-mean:8"),
+        (("network=gru", "pooling=attention"), "gru-attention:32"),
+        (("network=convolution",), "convolution:64"),
+    ],
+)
+def test_an_infersent_of_any_form_is_copied(
+    muse: Command, files: Path, settings: tuple[str, ...], name: str
+) -> None:
+    english = copied_from(muse, files, *settings)
+    expected = {
+        language: english.encode(text, language).matrix
+        for language, text in (("en", ENGLISH), ("fr", FRENCH))
+    }
+    found = muse(*x_bilstm(files, "--json", "--epochs", 0)).json
+    assert found["encoder"] == f"x-bilstm[{name},align:0.25]"
+    # Over the same word vectors a copy of the layers makes the same rows.
+    np.testing.assert_allclose(opened(files, "x").encode(FRENCH, "fr").matrix, expected["fr"], atol=1e-6)
+    found = muse(*x_bilstm(files, "--json")).json
+    assert found["loss_curve"][-1] < found["loss_curve"][0]
+    trained = opened(files, "x")
+    np.testing.assert_array_equal(trained.encode(ENGLISH, "en").matrix, expected["en"])
+    far = [
+        np.linalg.norm(one - expected["en"]) for one in (expected["fr"], trained.encode(FRENCH, "fr").matrix)
+    ]
+    assert far[1] < far[0]
+
+
+QUIET = Progress(quiet=True)
+
+
+def test_labels_are_those_of_the_classifier_and_unread_pairs_have_none(muse: Command, files: Path) -> None:
+    assert muse(*infersent(files, "-q")).code == 0
+    encoder = opened(files, "out")
+    rng = np.random.default_rng(0)
+    first, second = (
+        [" ".join(f"en{i}" for i in rng.integers(60, size=4)) for _ in range(600)] for _ in range(2)
+    )
+    first[7] = second[300] = "nosuch"
+    found = classify(encoder, first, second, "en", progress=QUIET)
+    assert classify(encoder, ["unknown"], ["unknown"], "en", progress=QUIET).tolist() == [-1]
+    assert np.flatnonzero(found < 0).tolist() == [7, 300]
+    network = encoder.network
+    assert isinstance(network, InferSent)
+    u, v = (torch.from_numpy(encoder.encode(side, "en").matrix) for side in (first, second))
+    with torch.no_grad():
+        expected = network.classifier(u, v).argmax(dim=1).numpy()
+    assert (found == expected)[found >= 0].all()
+    assert len(set(found.tolist())) == 4
+
+
+def test_who_cannot_classify_inferences(muse: Command, files: Path) -> None:
+    assert muse(*detection(files, "-q")).code == 0
+    space = load_space(files / "space")
+    for encoder in (opened(files, "td"), load_encoder("mean", space)):
+        with pytest.raises(BadSetting, match="trained with --nli"):
+            classify(encoder, ["en1"], ["en2"], "en", progress=QUIET)
+
+
+def test_the_command_evaluates_the_test_part_alone(muse: Command, files: Path, tmp_path: Path) -> None:
+    assert muse(*infersent(files, "-q")).code == 0
+    header, *lines = (files / "nli.txt").read_text(encoding="utf-8").splitlines()
+    start: list[object] = ["evaluate", files / "space", "--task", "nli", "--encoder", files / "out"]
+    found = muse(*start, "--pairs", files / "nli.txt", "--src", "en", "--json").json
+    text = read_nli(files / "nli.txt").part("test")
+    right = (
+        classify(opened(files, "out"), text.premises, text.hypotheses, "en", progress=QUIET) == text.labels
+    )
+    assert found["pairs"] == len(text.labels) < len(lines)
+    assert found["accuracy"] == 100 * right.mean()
+    dev = [line for line in lines if line.split("\t")[0].endswith("7")]
+    (tmp_path / "dev.tsv").write_text("\n".join([header, *dev]) + "\n", encoding="utf-8")
+    refused(muse(*start, "--pairs", tmp_path / "dev.tsv", "--src", "en"), "pairs of the test part are needed")
+    with pytest.raises(Mismatch, match="train part"):
+        read_nli(tmp_path / "dev.tsv").part("train")
+    assert muse(*start, "--pairs", files / "nli.txt").code == 2  # no --src
+    assert muse(*start, "--src", "en").code == 2  # no --pairs
+    refused(muse(*start, "--pairs", files / "nli.txt", "--src", "xx"), "'xx'")
