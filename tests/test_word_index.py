@@ -27,7 +27,7 @@ from muse.ranking.ranker import own_spelling, translate_words
 from muse.report.measured import Gold
 from muse.search.retrieval import Retrieval
 from muse.sentences.systems.bgt.inputs import space_words
-from muse.sentences.systems.cmlm.learning import glossed
+from muse.sentences.systems.cmlm.cmlm_system import glossed
 from muse.space import Space
 from muse.space.new_words import WordVectors, load_new_words, map_new_words
 from muse.text.language_model import learn_language_model

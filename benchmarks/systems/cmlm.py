@@ -53,14 +53,15 @@ from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.evaluation.classifier import ClassifierConfig, Labelled
 from muse.sentences.evaluation.probing import Probe, evaluate_probe, language_probe
 from muse.sentences.loading import load_encoder
-from muse.sentences.systems.cmlm.cmlm_system import CMLM, CmlmTraining, prepare
-from muse.sentences.systems.cmlm.learning import (
+from muse.sentences.systems.cmlm.cmlm_system import (
+    CMLM,
     CONDITIONS,
     CmlmLearner,
-    NeighbourCorpus,
+    CmlmTraining,
     NeighbourPairs,
     find_neighbours,
     predict_parts,
+    prepare,
 )
 from muse.sentences.systems.cmlm.predictor import Cmlm, CmlmEncoder, Words
 from muse.sentences.systems.network_encoder import NetworkEncoder
@@ -204,7 +205,7 @@ def paper() -> None:
     ids = torch.randint(len(SPECIALS), config.pieces, shape, generator=generator)
     first = torch.arange(pairs)
     text = NeighbourPairs(Ragged.of(ids.tolist()), torch.stack([first, first + 1], dim=1))
-    corpus = NeighbourCorpus({language: text}, {language: text})
+    corpus = {language: text}, {language: text}
     learner = CmlmLearner(Cmlm(encoder, config, counts, generator), corpus, config.share)
     trainer = replace(preset.trainer, epochs=1, batch=pairs, precision="float32", schedule=Schedule())
     began = time.perf_counter()

@@ -14,8 +14,7 @@ from muse.progress import Progress
 from muse.run.runtime import Runtime
 from muse.sentences.files.sentence_text import read_documents
 from muse.sentences.systems.backbone import open_backbone
-from muse.sentences.systems.cmlm.cmlm_system import CMLM
-from muse.sentences.systems.cmlm.learning import Documents
+from muse.sentences.systems.cmlm.cmlm_system import CMLM, Documents
 from muse.sentences.systems.system import Job, TrainingRequest
 from muse.space import Space
 

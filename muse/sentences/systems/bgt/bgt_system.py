@@ -17,6 +17,7 @@ from typing import Any, cast
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from muse.errors import BadSetting, Contradiction, Mismatch
 from muse.run.seeds import TrainingStream, generator_for
@@ -27,7 +28,7 @@ from muse.sentences.files.sentence_text import ParallelText, read_pairs
 from muse.sentences.systems.bgt import inputs
 from muse.sentences.systems.bgt.latent_network import BgtNetwork, Decoder
 from muse.sentences.systems.network_encoder import NetworkEncoder, SentenceNetwork, open_network
-from muse.sentences.systems.pieces import Pieces
+from muse.sentences.systems.pieces import Pieces, aligned_rows
 from muse.sentences.systems.system import Fitted, Job, Preset, System
 from muse.sentences.systems.writing import LineWriter, best_sequences, most_pieces
 from muse.sentences.training.losses import held_out_precision
@@ -89,8 +90,12 @@ def _tokens(job: Job, text: ParallelText) -> inputs.Tokens:
         return inputs.space_words(space, languages, inputs.missing_tokens(texts, space), config.longest)
     generator = generator_for(job.request.seed, *TrainingStream.FIRST)
     pieces = Pieces.learned(texts, config.vocabulary, generator)
-    rows = None if config.encoder_layers else inputs.bag_rows(pieces, languages, space, job.request.seed)
-    return inputs.piece_tokens(pieces, languages, config.longest, rows)
+    if config.encoder_layers:
+        return inputs.piece_tokens(pieces, languages, config.longest)
+    # A sentence must stand out from the noise of its posterior, whose initial variance is 1: with rows of
+    # unit length the decoders ignore the latents for epochs.
+    rows = aligned_rows(pieces, languages, space, space.vectors(space.pivot).dimension, job.request.seed)
+    return inputs.piece_tokens(pieces, languages, config.longest, inputs.SPREAD * functional.normalize(rows))
 
 
 def _pairs(job: Job, text: ParallelText, tokens: inputs.Tokens) -> Pairs:

@@ -9,13 +9,12 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from muse.errors import BadSetting
 from muse.sentences.encoders.reading import Limited, Reader, Vocabulary
 from muse.sentences.encoders.words import weights_from_rank
 from muse.sentences.systems.networks.transformer import TransformerConfig, random_rows
-from muse.sentences.systems.pieces import SPECIALS, Pieces, aligned_rows
+from muse.sentences.systems.pieces import SPECIALS, Pieces
 from muse.sentences.training.settings import Settings, Unused, setting
 from muse.space import Space
 from muse.text.tokens import Tokeniser
@@ -197,16 +196,6 @@ def piece_tokens(
     bag = {} if first_rows is None else {"dimension": first_rows.shape[1]}
     readers = dict.fromkeys(languages, Limited(pieces, longest))
     return Tokens({"pieces": pieces.to_json()} | bag, readers, first_rows=first_rows, pieces=pieces)
-
-
-def bag_rows(pieces: Pieces, languages: Sequence[str], space: Space, seed: int) -> Tensor:
-    """The first rows (v, d) of a bag of pieces: unit-length rows of the space, times SPREAD.
-
-    A sentence must stand out from the noise of its posterior, whose initial variance is 1: with rows of unit
-    length the decoders ignore the latents for epochs.
-    """
-    dimension = space.vectors(space.pivot).dimension
-    return SPREAD * functional.normalize(aligned_rows(pieces, languages, space, dimension, seed))
 
 
 def restored_tokens(

@@ -14,9 +14,9 @@ from muse.progress import Progress
 from muse.run.runtime import Runtime
 from muse.run.seeds import torch_seeded
 from muse.sentences.encoders.ragged import Padded, Ragged
-from muse.sentences.systems.cmlm import learning, predictor
-from muse.sentences.systems.cmlm.cmlm_system import PRESETS, scheduled
-from muse.sentences.systems.cmlm.learning import (
+from muse.sentences.systems.cmlm import cmlm_system, predictor
+from muse.sentences.systems.cmlm.cmlm_system import (
+    PRESETS,
     CmlmLearner,
     Cotrained,
     NeighbourPairs,
@@ -24,6 +24,7 @@ from muse.sentences.systems.cmlm.learning import (
     hold_out,
     predict_parts,
     read_corpus,
+    scheduled,
 )
 from muse.sentences.systems.networks.masked_prediction import Cloze, Predicted, hide
 from muse.sentences.systems.networks.transformer import Inputs
@@ -147,7 +148,7 @@ def predict(
 
 
 def predict_all(made: CmlmLearner, condition: str) -> Predicted:
-    texts = made._corpus.held_out.items()
+    texts = made.held_out_text.items()
     parts = [predict(made.model, text, name, condition, made._share) for name, text in texts]
     return sum(parts, start=Predicted())
 
@@ -246,7 +247,7 @@ def test_half_of_the_pairs_are_turned_and_one_language_is_hidden(
 
     monkeypatch.setattr("muse.sentences.systems.networks.masked_prediction.hide", noted)
     half = made.examples // 2
-    text = made._corpus.training["fr"]
+    text = made.training_text["fr"]
     rows, second = torch.arange(half, 2 * half), text.passages.take(text.pairs[:, 1]).padded().ids
     made.loss(rows, generator())
     ids, cloze = read[0]
@@ -261,8 +262,8 @@ def test_a_true_neighbour_tells_more_than_another_or_none(words: predictor.Words
     made = learner(words, predictor.CmlmConfig(**{**vars(SMALL), "share": 0.9}))  # the rest says little
     config = TrainerConfig(epochs=12, batch=16, rate=1e-2, patience=12)
     train(made, scheduled(config, 5, made.examples, 2), seed=0, runtime=Runtime())
-    text = made._corpus.held_out["en"]
-    told = {how: predict(made.model, text, "en", how, 0.9) for how in learning.CONDITIONS}
+    text = made.held_out_text["en"]
+    told = {how: predict(made.model, text, "en", how, 0.9) for how in cmlm_system.CONDITIONS}
     assert told["true"].targets == told["shuffled"].targets == told["none"].targets
     assert told["true"].loss < min(told["shuffled"].loss, told["none"].loss) - 0.2
     assert told["true"].first_ten > max(told["shuffled"].first_ten, told["none"].first_ten)

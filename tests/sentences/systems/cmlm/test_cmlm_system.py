@@ -16,7 +16,7 @@ from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.saving import read_encoder
 from muse.sentences.files.nli import Inference, read_nli
 from muse.sentences.loading import load_encoder
-from muse.sentences.systems.cmlm import learning
+from muse.sentences.systems.cmlm import cmlm_system
 from muse.sentences.systems.cmlm.predictor import CmlmConfig, CmlmEncoder, Words
 from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.systems.nli import pair_classes
@@ -119,7 +119,7 @@ def test_each_stage_has_its_own_trainer_and_loss(
         (0.004, "adam"), (0.004, "adam"), (3e-4, "lamb"),
     ]  # fmt: skip
     cotrained = stages[1][0]
-    assert isinstance(cotrained, learning.Cotrained)
+    assert isinstance(cotrained, cmlm_system.Cotrained)
     assert cotrained._alpha == 0.7
     assert isinstance(cotrained.bitext, PairLearner)
     assert cotrained.bitext._loss == Softmax(0.1, 7)
@@ -137,7 +137,7 @@ def test_pieces_are_learned_and_saved(muse: Command, files: Path) -> None:
 
 def test_a_word_is_glossed_by_its_nearest(files: Path) -> None:
     space = load_space(files / "space")
-    gloss = learning.glossed(("en3", "nosuch"), space, ("en", "fr"))
+    gloss = cmlm_system.glossed(("en3", "nosuch"), space, ("en", "fr"))
     rows = {name: space.vectors(name) for name in ("en", "fr")}
     nearest = (rows["en"].matrix[3] @ rows["fr"].matrix.T).argmax()
     assert gloss == [rows["fr"].words[nearest], "nosuch"]
@@ -167,9 +167,9 @@ def test_translations_take_the_place_of_glosses(tmp_path: Path, given: tuple[str
     }
     parts = ("train", "train", "dev")
     texts = {name: Inference((*both[:3],), (*both[3:],), labels, parts, 0) for name, both in said.items()}
-    pairs = learning.inferences(texts, space, ("en", "fr"), encoder, QUIET)
+    pairs = cmlm_system.inferences(texts, space, ("en", "fr"), encoder, QUIET)
     if "fr" not in given:
-        said["fr"] = learning.glossed(said["en"], space, ("en", "fr"))
+        said["fr"] = cmlm_system.glossed(said["en"], space, ("en", "fr"))
     expected = [
         (said[first][row], said[second][3 + row], labels[row])
         for row in range(3)
@@ -244,7 +244,9 @@ def test_the_classifier_of_inferences_is_saved_and_evaluated(
     encoder = load_encoder(files / "out", space)
     network = cast(NetworkEncoder, encoder).network
     assert isinstance(network, pair_classes.WithClassifier)
-    again = learning.inferences({"en": text}, space, ("en", "fr"), cast(CmlmEncoder, network.network), QUIET)
+    again = cmlm_system.inferences(
+        {"en": text}, space, ("en", "fr"), cast(CmlmEncoder, network.network), QUIET
+    )
     assert (
         pair_classes.PairClassLearner(network, again).held_out().score
         == found["score"]
