@@ -1,8 +1,8 @@
 """CMLM as a sentence system: adjacent paragraphs, the learners, the presets, and training in stages.
 
 Hidden words are predicted from a neighbour's vector, alone or with translations. Fine-tuning on inference has
-premises and hypotheses in different languages (section 4.3). In the paper they are translated by machine; here
-translations may be given, and without them each word becomes its nearest one in the space.
+premises and hypotheses in different languages (section 4.3). In the paper they are translated by machine;
+here translations may be given, and without them each word becomes its nearest one in the space.
 """
 
 from __future__ import annotations
