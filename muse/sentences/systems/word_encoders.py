@@ -14,7 +14,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import chain
@@ -44,96 +44,83 @@ from muse.space import Space
 Languages = tuple[str, str]  # the pivot and the other
 
 
-def word_rows(rows: Tensor, pooling: str, *, trained: bool) -> nn.EmbeddingBag:
-    """The mean or sum of the rows (n, d) of a sentence's words, which begin as those of the space.
-
-    The gradients of trained rows are sparse: only the words of a batch are updated.
-    """
-    return nn.EmbeddingBag.from_pretrained(
-        rows.clone() if trained else rows, freeze=not trained, mode=pooling, sparse=trained,
-        include_last_offset=True,
-    )  # fmt: skip
-
-
-class ProjectedWords(nn.Module):
-    """f(x) = tanh(x W + b) of rows (n, d) of the space; initially tanh alone."""
-
-    def __init__(self, rows: Tensor) -> None:
-        super().__init__()
-        self.register_buffer("rows", rows, persistent=False)
-        d = rows.shape[1]
-        self.map = nn.Linear(d, d, device=rows.device)
-        with torch.no_grad():
-            self.map.weight.copy_(torch.eye(d))
-            self.map.bias.zero_()
-
-    def project(self, rows: Tensor) -> Tensor:
-        """The projected rows (..., d)."""
-        return torch.tanh(self.map(rows))
-
-    def mean(self, batch: Ragged) -> Tensor:
-        """The means (b, d) of the words' own rows."""
-        return pooled(batch, self.get_buffer("rows"), "mean")
-
-    def forward(self, ids: Tensor, offsets: Tensor) -> Tensor:
-        """The means (b, d) of the projected words."""
-        projected = self.project(self.get_buffer("rows")[ids])  # (t, d)
-        places = torch.arange(len(projected), device=projected.device)
-        return pooled(Ragged(places, offsets), projected, "mean")
-
-
 class WordTables(RowNetwork):
-    """The words of the pivot and of the other language, whose rows are averaged or added (`pooling`)."""
+    """X-CBOW: the mean of words' rows, fixed for the pivot and trained for the other language.
 
-    def __init__(self, languages: Languages, words: Iterable[nn.Module], pooling: str = "mean") -> None:
+    They begin as those of the space. Gradients are sparse: only the words of a batch are updated.
+    """
+
+    pooling, trained = "mean", (False, True)  # of the pivot, of the other
+
+    def __init__(self, languages: Languages, *rows: Tensor) -> None:
         super().__init__()
-        self.languages, self.sides, self.pooling = languages, nn.ModuleList(words), pooling
+        self.languages = languages
+        self.sides = nn.ModuleList(
+            nn.EmbeddingBag.from_pretrained(
+                one.clone() if trained else one, freeze=not trained, mode=self.pooling, sparse=trained,
+                include_last_offset=True,
+            )
+            for one, trained in zip(rows, self.trained, strict=True)
+        )  # fmt: skip
 
     def forward(self, batch: Ragged, language: str) -> Tensor:
-        """The rows (b, d') of sentences."""
+        """The rows (b, d) of sentences."""
         rows: Tensor = self.sides[self.languages.index(language)](batch.ids, batch.offsets)
         return rows
 
     def tables(self) -> list[Tensor | None]:
-        """The rows (n, d') of the words of both languages; None if they are the space's own."""
-        weights = [side.weight for side in self.sides if isinstance(side, nn.EmbeddingBag)]
+        """The rows (n, d) of the words of both languages; None if they are the space's own."""
+        weights = (side.get_parameter("weight") for side in self.sides)
         return [weight.detach() if weight.requires_grad else None for weight in weights]
 
 
-class ProjectedTables(WordTables):
-    """Projected words of both languages, with dropout of dimensions in training."""
+class AddedTables(WordTables):
+    """CVM-add: the sum of words' rows, trained in both languages."""
 
-    def __init__(self, languages: Languages, pivot: Tensor, other: Tensor, dropout: float = 0.0) -> None:
-        words = (ProjectedWords(pivot), ProjectedWords(other))
-        super().__init__(languages, words)
-        self._words, self._dropout = words, dropout
+    pooling, trained = "sum", (True, True)
+
+
+class ProjectedTables(RowNetwork):
+    """f(x) = tanh(x W + b) of the rows of a language's words in the space; initially tanh alone.
+
+    In training a share of the dimensions is left out: `dropout`.
+    """
+
+    pooling = "mean"
+
+    def __init__(self, languages: Languages, *rows: Tensor, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.languages, self._rows, self._dropout = languages, rows, dropout
+        d = rows[0].shape[1]
+        self.maps = nn.ModuleList(nn.Linear(d, d, device=one.device) for one in rows)
+        with torch.no_grad():
+            for one in self.maps:
+                one.get_parameter("weight").copy_(torch.eye(d))
+                one.get_parameter("bias").zero_()
+
+    def forward(self, batch: Ragged, language: str) -> Tensor:
+        """The means (b, d) of the projected words."""
+        place = self.languages.index(language)
+        projected = torch.tanh(self.maps[place](self._rows[place][batch.ids]))  # (t, d)
+        places = torch.arange(len(projected), device=projected.device)
+        return pooled(Ragged(places, batch.offsets), projected, "mean")
 
     def both(
         self, sides: tuple[Ragged, Ragged], languages: Languages, generator: torch.Generator
     ) -> tuple[Tensor, Tensor]:
         """The projected means (b, d) of both sides, used by the loss."""
-        ours, theirs = self._words
-        x, y = ours.mean(sides[0]), theirs.mean(sides[1])
+        x, y = (pooled(side, rows, "mean") for side, rows in zip(sides, self._rows, strict=True))
         # Dropout removes the same dimensions from the whole batch; otherwise they would identify the pairs.
         noise = torch.rand(x.shape[1], generator=generator, device=x.device)
         kept = (noise >= self._dropout) / (1 - self._dropout)  # (d,)
-        return ours.project(x * kept), theirs.project(y * kept)
+        return torch.tanh(self.maps[0](x * kept)), torch.tanh(self.maps[1](y * kept))
 
     def tables(self) -> list[Tensor | None]:
         """The projected rows (n, d) of the words of both languages."""
-        return [words.project(words.get_buffer("rows")).detach() for words in self._words]
+        return [torch.tanh(of(rows)).detach() for of, rows in zip(self.maps, self._rows, strict=True)]
 
 
-def x_cbow(languages: Languages, pivot: Tensor, other: Tensor) -> WordTables:
-    """Rows of the aligned space, fixed for the pivot (n, d) and trained for the other language (m, d)."""
-    words = word_rows(pivot, "mean", trained=False), word_rows(other, "mean", trained=True)
-    return WordTables(languages, words)
-
-
-def cvm_add(languages: Languages, pivot: Tensor, other: Tensor) -> WordTables:
-    """Rows that begin as those of the aligned space, pivot (n, d) and other (m, d), trained and added."""
-    words = (word_rows(rows, "sum", trained=True) for rows in (pivot, other))
-    return WordTables(languages, words, "sum")
+Tables = WordTables | ProjectedTables
 
 
 def pooled(batch: Ragged, table: Tensor, pooling: str) -> Tensor:
@@ -160,7 +147,7 @@ class WordEncoderConfig(Settings):
         return self.chosen.after(self.default).loss()
 
 
-def train_words(make: Callable[..., WordTables], job: Job) -> Fitted:
+def train_words(make: Callable[..., Tables], job: Job) -> Fitted:
     """An encoder of word vectors trained on pairs, by the module that `make` builds from both tables."""
     name, config, space = job.recipe["system"], job.config, job.request.space
     loss, dropout = config.loss(), config.dropout
@@ -195,9 +182,7 @@ def train_words(make: Callable[..., WordTables], job: Job) -> Fitted:
     return Fitted(encoder, epochs, learner.metric, learner.eval().held_out(), counts)
 
 
-def _system(
-    name: str, make: Callable[..., WordTables], default: LossChoice, trainer: TrainerConfig
-) -> System:
+def _system(name: str, make: Callable[..., Tables], default: LossChoice, trainer: TrainerConfig) -> System:
     presets = {"small": Preset(WordEncoderConfig(default), trainer)}
     return System(name, presets, ("parallel",), partial(train_words, make))
 
@@ -205,12 +190,12 @@ def _system(
 # Rates, batches and losses were chosen on held-out pairs of fr-en training text. The projection's paper uses
 # the loss hinge.
 _TRAINER = TrainerConfig(batch=512, rate=3e-3)
-X_CBOW = _system("x-cbow", x_cbow, LossChoice("align"), _TRAINER)
+X_CBOW = _system("x-cbow", WordTables, LossChoice("align"), _TRAINER)
 PROJECTION = _system(
     "projection", ProjectedTables, LossChoice("softmax"), replace(_TRAINER, batch=256, rate=1e-3)
 )
 # The margin is larger than usual because sums of rows are longer than means.
-CVM_ADD = _system("cvm-add", cvm_add, LossChoice("squared", margin=10.0), _TRAINER)
+CVM_ADD = _system("cvm-add", AddedTables, LossChoice("squared", margin=10.0), _TRAINER)
 
 
 @dataclass(frozen=True)

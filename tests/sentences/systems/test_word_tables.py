@@ -14,7 +14,7 @@ from muse.progress import Progress
 from muse.run.runtime import Runtime
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Vocabulary
-from muse.sentences.systems.word_encoders import ProjectedTables, WordTables, cvm_add, x_cbow
+from muse.sentences.systems.word_encoders import AddedTables, ProjectedTables, Tables, WordTables
 from muse.sentences.training.losses import Align, Hinge, Loss, PairLearner, Softmax
 from muse.sentences.training.pairs import ParallelCorpus, make_pairs
 from muse.sentences.training.trainer import TrainerConfig, best_epoch, train
@@ -43,20 +43,20 @@ def tables() -> tuple[Tensor, Tensor]:
     return torch.from_numpy(en), torch.from_numpy(fr)
 
 
-def trained(model: WordTables) -> list[Tensor]:
+def trained(model: Tables) -> list[Tensor]:
     return [table for table in model.tables() if table is not None]
 
 
-def encoder(kind: Callable[..., WordTables]) -> WordTables:
-    made: WordTables = kind(PAIR, *tables())
+def encoder(kind: Callable[..., Tables]) -> Tables:
+    made: Tables = kind(PAIR, *tables())
     return made
 
 
-RECOVERED: list[tuple[Callable[..., WordTables], Loss, float]] = [
-    (x_cbow, Align(0.25), 0.02),
-    (x_cbow, Hinge(0.3, "euclid"), 0.02),
-    (x_cbow, Softmax(), 0.02),
-    (cvm_add, Hinge(2, "squared"), 0.02),
+RECOVERED: list[tuple[Callable[..., Tables], Loss, float]] = [
+    (WordTables, Align(0.25), 0.02),
+    (WordTables, Hinge(0.3, "euclid"), 0.02),
+    (WordTables, Softmax(), 0.02),
+    (AddedTables, Hinge(2, "squared"), 0.02),
     (ProjectedTables, Hinge(0.5, both=False), 0.02),
     (ProjectedTables, Hinge(0.2, "cosine", "hardest"), 0.02),
 ]
@@ -67,7 +67,7 @@ RECOVERED: list[tuple[Callable[..., WordTables], Loss, float]] = [
     ("kind", "loss", "rate"), RECOVERED, ids=lambda one: getattr(one, "__name__", str(one))
 )
 def test_a_turned_language_is_recovered(
-    pairs: ParallelCorpus, kind: Callable[..., WordTables], loss: Loss, rate: float
+    pairs: ParallelCorpus, kind: Callable[..., Tables], loss: Loss, rate: float
 ) -> None:
     learner = PairLearner(encoder(kind), loss, pairs)
     config = TrainerConfig(epochs=25, batch=32, rate=rate, patience=25)
@@ -77,7 +77,7 @@ def test_a_turned_language_is_recovered(
 
 
 def test_the_score_is_p_at_1_by_loops(pairs: ParallelCorpus) -> None:
-    learner = PairLearner(encoder(x_cbow), Align(), pairs)
+    learner = PairLearner(encoder(WordTables), Align(), pairs)
     en, fr = tables()
     french = pairs.pairs["fr"]
     texts = [french.pivot, french.other]
@@ -92,22 +92,22 @@ def test_the_score_is_p_at_1_by_loops(pairs: ParallelCorpus) -> None:
     assert learner.held_out().score == pytest.approx(100 * hits / len(french.held_out))
 
 
-@pytest.mark.parametrize("kind", [x_cbow, cvm_add, ProjectedTables])
-def test_before_training_sentences_are_those_of_the_space(kind: Callable[..., WordTables]) -> None:
+@pytest.mark.parametrize("kind", [WordTables, AddedTables, ProjectedTables])
+def test_before_training_sentences_are_those_of_the_space(kind: Callable[..., Tables]) -> None:
     en, fr = tables()
     if kind is ProjectedTables:
         en, fr = en.tanh(), fr.tanh()
     model = encoder(kind)
     for table, side in ((en, "en"), (fr, "fr")):
         expected = torch.stack([table[[3, 5, 3]].sum(0), table[7]])
-        if kind is not cvm_add:
+        if kind is not AddedTables:
             expected[0] /= 3
         assert torch.allclose(model(BATCH, side), expected, atol=1e-6)
 
 
 def test_x_cbow_moves_no_pivot_row_and_no_row_of_the_space(pairs: ParallelCorpus) -> None:
     en, fr = tables()
-    model = x_cbow(PAIR, en, fr)
+    model = WordTables(PAIR, en, fr)
     train(PairLearner(model, Align(), pairs), QUICK, seed=0, runtime=Runtime())
     assert None in model.tables()
     assert torch.equal(en, tables()[0])
@@ -120,7 +120,7 @@ def test_the_projection_learns_on_means_and_is_applied_to_words(pairs: ParallelC
     model = ProjectedTables(PAIR, *tables(), dropout=0.0)
     loss = Hinge(0.5, both=False)
     train(PairLearner(model, loss, pairs), QUICK, seed=0, runtime=Runtime())
-    weight, bias = model.get_parameter("sides.1.map.weight"), model.get_parameter("sides.1.map.bias")
+    weight, bias = model.get_parameter("maps.1.weight"), model.get_parameter("maps.1.bias")
     words = torch.tanh(tables()[1] @ weight.T + bias)
     assert torch.allclose(trained(model)[-1], words, atol=1e-6)
     applied = torch.stack([words[[3, 5, 3]].mean(0), words[7]])
@@ -145,8 +145,8 @@ def test_dropout_takes_the_same_dimensions_from_both_sides_and_is_the_generator_
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("kind", [x_cbow, cvm_add, ProjectedTables])
-def test_on_a_gpu(kind: Callable[..., WordTables]) -> None:
+@pytest.mark.parametrize("kind", [WordTables, AddedTables, ProjectedTables])
+def test_on_a_gpu(kind: Callable[..., Tables]) -> None:
     pairs, model = toy_pairs("cuda"), kind(PAIR, *(table.cuda() for table in tables()))
     config = TrainerConfig(epochs=25, batch=32, rate=0.02, patience=25)
     learner = PairLearner(model, Hinge(0.5, "euclid"), pairs)
@@ -155,6 +155,6 @@ def test_on_a_gpu(kind: Callable[..., WordTables]) -> None:
 
 
 def test_a_pair_alone_has_no_negative(pairs: ParallelCorpus) -> None:
-    learner = PairLearner(encoder(x_cbow), Align(), pairs)
+    learner = PairLearner(encoder(WordTables), Align(), pairs)
     with pytest.raises(BadSetting, match="a batch must have at least 2 pairs.*got 1"):
         train(learner, TrainerConfig(batch=1), seed=0, runtime=Runtime())

@@ -16,7 +16,7 @@ from muse.errors import BadSetting
 from muse.run.checkpoint import Checkpoint
 from muse.run.processes import ALONE, Processes
 from muse.run.runtime import Runtime
-from muse.sentences.systems.word_encoders import ProjectedTables, WordTables, x_cbow
+from muse.sentences.systems.word_encoders import ProjectedTables, Tables, WordTables
 from muse.sentences.training.losses import Hinge, Loss, PairLearner, Softmax
 from muse.sentences.training.trainer import Learner, TrainerConfig, Training, train
 from tests.sentences.systems.test_word_tables import encoder, toy_pairs
@@ -26,9 +26,9 @@ from tests.support.processes import run_together
 COUNT = 3
 CLIPPED = replace(PLAIN, clip=0.5)
 TEXT = TrainerConfig(epochs=2, batch=32, rate=0.5, optimiser="sgd", patience=9)  # 32 = 11 + 11 + 10
-PAIRS: dict[str, tuple[Callable[..., WordTables], Loss]] = {
-    "tables, softmax": (x_cbow, Softmax()),
-    "tables, hardest": (x_cbow, Hinge(0.3, "cosine", "hardest")),
+PAIRS: dict[str, tuple[Callable[..., Tables], Loss]] = {
+    "tables, softmax": (WordTables, Softmax()),
+    "tables, hardest": (WordTables, Hinge(0.3, "cosine", "hardest")),
     "maps, softmax": (ProjectedTables, Softmax()),
     "maps, hardest": (ProjectedTables, Hinge(0.3, "euclid", "hardest")),
 }
