@@ -27,7 +27,8 @@ from muse.files.payloads import Payload, Values, columns_of
 from muse.files.plain_text import lines_of_source
 from muse.files.source import Source, is_stream, open_source
 from muse.files.tables import csv_rows
-from muse.files.vectors.table import Block, Table, Vectorless, chosen_column, item_ids, item_rows, one_line
+from muse.files.vectors.broken import Dropped, without_vector
+from muse.files.vectors.table import Block, Table, chosen_column, item_ids, item_rows, one_line
 
 _MOST_ROWS, _MOST_NUMBERS = 8_192, 1 << 19  # read at once
 _SAMPLE = 100  # rows by which the columns are found
@@ -84,12 +85,12 @@ def _table(source: Source, read: _Reader, column: str | None, count: int | None 
     # All rows of a CSV have the same columns.
     again = None if count is not None or is_stream(path) else full_rows
     known = dict.fromkeys(name for row in sample for name in columns_of(row.rest))
-    vectorless, payload = Vectorless(), Payload(known, others, again)
+    dropped, payload = Dropped(), Payload(known, others, again)
     texts = (one_line(row.text) if isinstance(row.text, str) else "" for row in _again(path, read))
-    blocks = _blocks(path, chain(sample, rows), (chosen, lists[chosen]), has_ids, vectorless, payload)
+    blocks = _blocks(path, chain(sample, rows), (chosen, lists[chosen]), has_ids, dropped, payload)
     return Table(
         path, lists[chosen], guess, blocks, frequency_ordered=False, texts=texts if has_texts else None,
-        vectorless=vectorless, payload=payload, numbered=not has_ids, counted=count is not None,
+        dropped=dropped, payload=payload, numbered=not has_ids, counted=count is not None,
     )  # fmt: skip
 
 
@@ -124,7 +125,7 @@ def _is_vector(value: object) -> bool:
 
 
 def _blocks(
-    path: Path, rows: Iterable[_Record], column: tuple[str, int], has_ids: bool, vectorless: Vectorless,
+    path: Path, rows: Iterable[_Record], column: tuple[str, int], has_ids: bool, dropped: Dropped,
     payload: Payload,
 ) -> Iterator[Block]:  # fmt: skip
     name, dimension = column
@@ -133,7 +134,9 @@ def _blocks(
         full = []
         for place, row in enumerate(block, begin):
             if row.vectors.get(name) is None:
-                vectorless.add(place, f"row {place} ({path.name}:{row.line})")
+                dropped.add(
+                    without_vector(path, f"row {place} ({path.name}:{row.line})"), place - len(dropped)
+                )
             else:
                 full.append((place, row))
         begin += len(block)

@@ -22,9 +22,8 @@ from muse.files import read_vectors, row_writers
 from muse.files.detect import kind_of
 from muse.files.payloads import Payload
 from muse.files.source import refuse_stream
-from muse.files.vectors.fasttext import load_fasttext
-from muse.files.vectors.formats import has_row_numbers, open_table
-from muse.files.vectors.spacy import find_vectors, load_spacy
+from muse.files.vectors.formats import COMPOSED, has_row_numbers, open_table
+from muse.files.vectors.spacy import find_vectors
 from muse.files.vectors.table import ReadOptions, Table
 from muse.normalise import normalise
 from muse.progress import Progress
@@ -157,13 +156,10 @@ def map_new_words(space: Space, new_words: NewWords, words: Sequence[str] | None
 def _opened(path: Path, language: str) -> WordVectors:
     refuse_stream(path, "since it is looked at first")
     kind = kind_of(path).name
-    if kind == "spacy":
-        found = load_spacy(path)
-        return WordVectors(path, found.words, lambda _: found.has_ngrams, found.rows)
-    if kind == "fasttext":
-        model = load_fasttext(path)
-        words = [word for word in model.words() if word != "</s>"]  # fastText's end of line is no word
-        return WordVectors(path, words, lambda _: model.has_ngrams, model.rows)
+    if kind in COMPOSED:
+        found = COMPOSED[kind](path)
+        words = [word for word in found.words() if word != "</s>"]  # fastText's end of line is no word
+        return WordVectors(path, words, lambda _: found.has_ngrams, found.rows)
     read = read_vectors(path, language=language)
     kept = read.nonzero()
     if lost := len(read) - len(kept):
@@ -288,7 +284,6 @@ def map_rows(space: Space, language: str, files: StoreFiles, *, progress: Progre
             table.dropped.settle(path, beyond_ascii=beyond_ascii)
             if not count:  # in the block, so that nothing is written
                 raise BadSetting(f"{path}: expected at least one row to map, got none")
-        table.vectorless.warn(path, count)
     return count
 
 
@@ -296,13 +291,8 @@ def _check_places(table: Table, out: Path) -> None:
     """Raise BadFile if rows were left out of a file in which rows are known by their places alone."""
     if out.suffix != ".npy" and not (out.suffix == ".faiss" and table.numbered):
         return
-    if table.dropped.first:
-        raise BadFile(next(iter(table.dropped.first.values())).error)
-    if table.vectorless:
-        raise BadFile(
-            f"{table.path}: every row needs a vector where rows are known by their places, got none in "
-            f"{table.vectorless.first}; write a .parquet or .jsonl file, which has ids"
-        )
+    if table.dropped:
+        raise BadFile(table.dropped.first_error)
 
 
 def _check_words(space: Space, language: str, path: Path, ids: Sequence[str], rows: Matrix) -> None:

@@ -39,6 +39,12 @@ from muse.vectors import Matrix
 INDEX_HEADER = struct.Struct("<4sIqqq?I")  # mark, d, n, twice a constant, whether trained, metric
 _FLAT = (b"IxFI", b"IxF2", b"IxFl")  # how faiss marks flat indices: inner product, L2, older files
 _WITH_IDS = (b"IxMp", b"IxM2")  # IDMap and IDMap2: another index, then the ids of its rows
+_SAVE = "np.save(path, index.reconstruct_n(0, index.ntotal))"
+# In an IDMap, reconstruct_n takes row numbers for ids, and ends the process where there is none.
+_SAVE_MAPPED = (
+    "np.savez(path, ids=faiss.vector_to_array(index.id_map), "
+    "vectors=faiss.downcast_index(index.index).reconstruct_n(0, index.ntotal))"
+)
 _VECTORS = ("matrix", "vectors", "embeddings", "rows")  # names of arrays
 _NO_CHARACTER = 0xD800
 _LONGEST_WORD = 1_000  # characters of a text in a .pt
@@ -53,9 +59,8 @@ def npz_table(path: Path) -> Table:
         with open_archive(path) as archive:
             label = next((name for name in ("words", "ids") if name in archive), None)
             names = list(archive)
-            vectors = next((name for name in _VECTORS if name in names), None)
-            if vectors is None and len(names) == 1 and label is None:
-                vectors = names[0]
+            alone = names if len(names) == 1 and label is None else []
+            vectors = next((name for name in (*_VECTORS, *alone) if name in names), None)
             if vectors is None:
                 raise BadFile(
                     f"{path}: expected the arrays `words` and `matrix` or, of embeddings without a "
@@ -85,13 +90,11 @@ def npz_table(path: Path) -> Table:
     words: list[str | bytes] = labels.tolist()
     if label == "words":
         return words_table(path, words, rows)
-    texts = [as_text(word) for word in words]
-    if None in texts:
-        place = texts.index(None)
-        raise BadFile(
-            f"{path}: expected UTF-8, got {words[place]!r:.40} in place {place + 1}; save the ids again"
-        )
-    return items_table(path, rows, [text for text in texts if text is not None])
+    texts = [text for text in map(as_text, words) if text is not None]
+    if len(texts) < len(words):
+        place = next(place for place, word in enumerate(words) if as_text(word) is None)
+        raise BadFile(f"{path}: expected UTF-8, got {words[place]!r:.40} in place {place + 1}; correct it")
+    return items_table(path, rows, texts)
 
 
 def npy_table(path: Path) -> Table:
@@ -107,7 +110,7 @@ def npy_table(path: Path) -> Table:
         ) from error
     if array.ndim > 1 and not array.flags.c_contiguous:
         raise BadFile(
-            f"{path}: expected an array in C order, got Fortran's; save it with np.ascontiguousarray(array)"
+            f"{path}: expected an array in C order, got Fortran's; save np.ascontiguousarray(array)"
         )
     return items_table(path, RowsOnDisk(path, array.dtype, array.shape, int(array.offset)))
 
@@ -173,14 +176,18 @@ def faiss_table(path: Path) -> Table:
         head = file.read(3 * INDEX_HEADER.size)
     mapped, start = head[:4] in _WITH_IDS, 0
     try:
-        for _ in range(1 + mapped):
+        for inner in range(1 + mapped):
             mark, (_, d, n, *_, metric) = head[start : start + 4], INDEX_HEADER.unpack_from(head, start)
-            if mark not in (*_FLAT, *_WITH_IDS[: 2 * (mapped and not start)]):
-                raise _not_flat(path, mark, mapped=mapped)
+            if mark not in (_FLAT if inner or not mapped else _WITH_IDS):
+                kind = f"{'an IDMap of ' * mapped}one of the kind {mark.decode(errors='replace')}"
+                raise BadFile(
+                    f"{path}: expected a flat faiss index (IndexFlatIP, IndexFlatL2), got {kind}; save its "
+                    f"vectors with {_SAVE_MAPPED if mapped else _SAVE}"
+                )
             start += INDEX_HEADER.size + (4 if metric > 1 else 0)  # other metrics have an argument
         (count,) = struct.unpack_from("<Q", head, start)
-    except struct.error as error:
-        raise BadFile(f"{path}: expected a complete faiss index, got {size} bytes; write it again") from error
+    except struct.error:
+        n = d = count = 0
     rows = RowsOnDisk(path, np.dtype("<f4"), (n, d), start + 8)
     end = rows.start + 4 * n * d
     whole = 0 < n < 1 << 40 and 0 < d < 1 << 20 and count == n * d and size == end + mapped * 8 * (n + 1)
@@ -193,17 +200,6 @@ def faiss_table(path: Path) -> Table:
     return items_table(path, rows, ids and [*map(IntegerId, ids)])
 
 
-def _not_flat(path: Path, mark: bytes, *, mapped: bool) -> BadFile:
-    # In an IDMap, reconstruct_n takes row numbers for ids, and ends the process where there is none.
-    vectors = "vectors=faiss.downcast_index(index.index).reconstruct_n(0, index.ntotal)"
-    advice = f"np.savez(path, ids=faiss.vector_to_array(index.id_map), {vectors})" if mapped else ""
-    return BadFile(
-        f"{path}: expected a flat faiss index (IndexFlatIP, IndexFlatL2), got {'an IDMap of ' * mapped}one "
-        f"of the kind {mark.decode(errors='replace')}; save its vectors with "
-        f"{advice or 'np.save(path, index.reconstruct_n(0, index.ntotal))'}"
-    )
-
-
 # PyTorch
 
 
@@ -213,32 +209,31 @@ def torch_table(path: Path) -> Table:
     Words may also be the keys of vectors, or of the numbers of the rows. Raise BadFile if it is not clear
     which are the vectors, and for Python objects.
     """
+    from torch import Tensor  # not above: files are read, and completed on the command line, without it
+
     found = _loaded(path)
     values = list(found.values()) if isinstance(found, Mapping) else found
     values = list(values) if isinstance(values, list | tuple) else [values]
-    matrices = [value for value in values if _is_tensor(value, 2)]
-    if isinstance(found, Mapping) and values and all(_is_tensor(value, 1) for value in values):
-        if len({len(value) for value in values}) == 1:
-            return words_table(path, [*map(str, found)], np.stack([_array(path, value) for value in values]))
-    if len(matrices) != 1:
-        raise _unclear(path, f"{len(matrices)} of them")
-    matrix = _array(path, matrices[0])
+    tensors = [value for value in values if isinstance(value, Tensor)]
+    if (
+        isinstance(found, Mapping)
+        and len(tensors) == len(values)
+        and len({one.shape for one in tensors}) == 1
+    ):
+        if tensors[0].ndim == 1 and len(tensors[0]):
+            return words_table(path, [*map(str, found)], np.stack([_array(path, one) for one in tensors]))
+    matrices = [one for one in tensors if one.ndim == 2]
     lists = [words for value in values if (words := _words(value))]
-    if not lists:
-        return items_table(path, matrix)
-    fitting = [words for words in lists if len(words) == len(matrix)]
-    if not fitting:
-        raise _unclear(path, f"{len(matrix)} rows and another number of words")
-    if any(words != fitting[0] for words in fitting):
-        raise _unclear(path, f"{len(fitting)} lists of words")
-    return words_table(path, fitting[0], matrix)
-
-
-def _unclear(path: Path, found: str) -> BadFile:
-    return BadFile(
-        f"{path}: expected one matrix, and a list of as many words, got {found}; save them as "
-        'torch.save({"words": [...], "vectors": matrix}, path)'
-    )
+    fitting = [words for words in lists if len(matrices) == 1 and len(words) == len(matrices[0])]
+    if len(matrices) != 1 or bool(lists) > bool(fitting) or any(words != fitting[0] for words in fitting):
+        shapes = ", ".join(" x ".join(map(str, one.shape)) for one in matrices)
+        lengths = " and ".join(str(len(words)) for words in lists)
+        raise BadFile(
+            f"{path}: expected one matrix, and a list of as many words, got {shapes or 'none'} with lists of "
+            f'{lengths or "no"} words; save them as torch.save({{"words": [...], "vectors": matrix}}, path)'
+        )
+    matrix = _array(path, matrices[0])
+    return words_table(path, fitting[0], matrix) if fitting else items_table(path, matrix)
 
 
 def _loaded(path: Path) -> Any:
@@ -266,15 +261,7 @@ def _loaded(path: Path) -> Any:
             "save plain tensors, lists and text in it"
         ) from error
     except Exception as error:  # noqa: BLE001 - whatever torch raises for what is not its own or damaged
-        raise BadFile(
-            f"{path}: expected a .pt of tensors and lists, got a broken one; save it again"
-        ) from error
-
-
-def _is_tensor(value: object, dimensions: int) -> bool:
-    import torch
-
-    return isinstance(value, torch.Tensor) and value.ndim == dimensions and (dimensions > 1 or len(value) > 0)
+        raise BadFile(f"{path}: expected a .pt of tensors and lists, got a broken one; save it") from error
 
 
 def _array(path: Path, tensor: Any) -> NDArray[Any]:
@@ -283,9 +270,7 @@ def _array(path: Path, tensor: Any) -> NDArray[Any]:
 
     plain = tensor.layout == torch.strided and tensor.device.type == "cpu" and not tensor.is_quantized
     if not plain or tensor.is_complex():
-        raise BadFile(
-            f"{path}: expected a dense tensor of real numbers, got another kind; save tensor.to_dense()"
-        )
+        raise BadFile(f"{path}: expected a dense tensor of real numbers, got others; save tensor.to_dense()")
     if tensor.numel() * tensor.element_size() > min(tensor.untyped_storage().nbytes(), path.stat().st_size):
         raise BadFile(f"{path}: expected a tensor with its numbers, got a part of them; save tensor.clone()")
     array: NDArray[Any] = tensor.detach().float().numpy()

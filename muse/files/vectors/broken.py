@@ -11,13 +11,12 @@ from __future__ import annotations
 import codecs
 import logging
 import re
-from array import array
-from bisect import bisect_left
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,15 +44,11 @@ _DECIMAL = re.compile(rb"[.eE]")
 class WordFault(Enum):
     """What may be wrong with a word, as one and as many have it."""
 
-    CUT = "word{} that end{} inside a character, as word2vec cuts long ones"
-    BYTES = "word{} that {} not UTF-8"
-    EMPTY = "empty word{}"
-    NUMBERS = "word{} whose numbers are broken"
-
-    def counted(self, count: int) -> str:
-        """So many words with it."""
-        verb = {WordFault.CUT: "s" if count == 1 else "", WordFault.BYTES: "is" if count == 1 else "are"}
-        return f"{count:,} {self.value.format('s' * (count != 1), verb.get(self, ''))}"
+    CUT = ("word that ends", "words that end")
+    BYTES = ("word that is not UTF-8", "words that are not UTF-8")
+    EMPTY = ("empty word", "empty words")
+    NUMBERS = ("word whose numbers are broken", "words whose numbers are broken")
+    VECTORLESS = ("row without a vector", "rows without a vector")  # of items, of which any number may be so
 
 
 @dataclass(frozen=True)
@@ -65,6 +60,22 @@ class BrokenWord:
     where: str
     error: str
 
+    def counted(self, count: int) -> str:
+        """So many words with its fault, of which it is the first."""
+        cut = " inside a character, as word2vec cuts long ones" if self.fault is WordFault.CUT else ""
+        joint = ", the first is " if count > 1 else ", " if self.word else " "
+        named = f"{shown_word(self.word)} ({self.where})" if self.word else f"({self.where})"
+        return f"{count:,} {self.fault.value[count > 1]}{cut}{joint}{named}"
+
+
+def without_vector(path: Path, where: str) -> BrokenWord:
+    """The row there, such as "row 7", which has no vector."""
+    error = (
+        f"{path}: every row needs a vector where rows are known by their places, got none in {where}; write "
+        "a .parquet or .jsonl file, which has ids"
+    )
+    return BrokenWord(WordFault.VECTORLESS, "", where, error)
+
 
 def shown_word(word: bytes | str) -> str:
     """A word as a message has it: on one line, with what is no text escaped, and not too long."""
@@ -74,27 +85,36 @@ def shown_word(word: bytes | str) -> str:
 
 
 class Dropped:
-    """The broken words of a file so far, in its order, among the `whole` ones that have been yielded."""
+    """The broken words and rows of a file so far, in its order, among the `whole` words yielded."""
 
     def __init__(self) -> None:
         self.whole = 0
-        self.first: dict[WordFault, BrokenWord] = {}  # in the order of the file
-        self._before: dict[WordFault, array[int]] = {}  # the number of whole words before each, rising
-        self._uncut = array("q")  # of those which are no UTF-8, though neither program would have cut them
+        self._first: dict[WordFault, BrokenWord] = {}  # in the order of the file
+        # The fault of each, the whole words before it, and whether neither program would have cut it.
+        self._all: list[tuple[WordFault, int, bool]] = []
 
     def __len__(self) -> int:
-        return sum(map(len, self._before.values()))
+        return len(self._all)
+
+    @property
+    def places(self) -> list[int]:
+        """Their places in the file, counted from 0."""
+        return [number + before for number, (_, before, _) in enumerate(self._all)]
+
+    @property
+    def first_error(self) -> str:
+        """The error of the first, empty if there is none."""
+        return next((one.error for one in self._first.values()), "")
 
     def add(self, broken: BrokenWord, before: int) -> None:
         """Count one more, which has so many whole words before it."""
-        self.first.setdefault(broken.fault, broken)
-        self._before.setdefault(broken.fault, array("q")).append(before)
-        if broken.fault in (WordFault.CUT, WordFault.BYTES) and len(broken.word) < _UNCUT:
-            self._uncut.append(before)
+        self._first.setdefault(broken.fault, broken)
+        uncut = broken.fault in (WordFault.CUT, WordFault.BYTES) and len(broken.word) < _UNCUT
+        self._all.append((broken.fault, before, uncut))
 
     def check_hope(self) -> None:
         """Raise the first error where more than half of a thousand words and more are broken."""
-        if len(self) > max(self.whole, GIVE_UP_AFTER // 2):
+        if len(self) > max(self.whole, GIVE_UP_AFTER // 2) and WordFault.VECTORLESS not in self._first:
             raise self._too_many(len(self), len(self) + self.whole)
 
     def settle(self, path: Path, *, beyond_ascii: int, read: int | None = None) -> None:
@@ -104,33 +124,29 @@ class Dropped:
         count. `beyond_ascii` is the number of whole words that are not ASCII: in another encoding, such as
         Latin-1, few are.
         """
-        counts = {fault: _up_to(before, read) for fault, before in self._before.items()}
-        uncut, whole = _up_to(self._uncut, read), self.whole if read is None else read
-        total, cut = whole + sum(counts.values()), counts.get(WordFault.CUT, 0)
+        counted = [one for one in self._all if read is None or one[1] < read]
+        counts, uncut = Counter(fault for fault, *_ in counted), sum(uncut for *_, uncut in counted)
+        total = (self.whole if read is None else read) + len(counted)
         if uncut > beyond_ascii and not few(uncut, total, ONE_IN_ENCODING):
-            broken = next(
-                one for fault, one in self.first.items() if fault in (WordFault.CUT, WordFault.BYTES)
-            )
-            raise _with_counts(
-                broken, total, f"{uncut:,} words are not UTF-8, {beyond_ascii:,} others not ASCII"
-            )
-        if not few(total - whole - cut, total, ONE_IN):
-            raise self._too_many(total - whole, total)
-        if total > whole:
-            said = [_counted(broken, counts[fault]) for fault, broken in self.first.items() if counts[fault]]
+            raise self._refused(
+                total, f"{uncut:,} words are not UTF-8, {beyond_ascii:,} others not ASCII",
+                WordFault.CUT, WordFault.BYTES,
+            )  # fmt: skip
+        harmless = counts[WordFault.CUT] + counts[WordFault.VECTORLESS]
+        if not few(len(counted) - harmless, total, ONE_IN):
+            raise self._too_many(len(counted), total)
+        if counted:
+            said = [one.counted(counts[fault]) for fault, one in self._first.items() if counts[fault]]
             log.warning("%s: dropped %s", path, "; ".join(said))
 
     def _too_many(self, count: int, total: int) -> BadFile:
-        broken = next(iter(self.first.values()))
-        return _with_counts(
-            broken, total,
-            f"{count:,} of {total:,} words are broken, and at most one in {ONE_IN} is left out",
-        )  # fmt: skip
+        counts = f"{count:,} of {total:,} words are broken, and at most one in {ONE_IN} is left out"
+        return self._refused(total, counts, *WordFault)
 
-
-def _with_counts(broken: BrokenWord, total: int, counts: str) -> BadFile:
-    # Of a handful of words, the first error says it all.
-    return BadFile(f"{broken.error} ({counts})" if total > _ONE_BY_ONE else broken.error)
+    def _refused(self, total: int, counts: str, *faults: WordFault) -> BadFile:
+        # Of a handful of words, the first error says it all.
+        error = next(one.error for fault, one in self._first.items() if fault in faults)
+        return BadFile(f"{error} ({counts})" if total > _ONE_BY_ONE else error)
 
 
 def few(count: int, total: int, one_in: int) -> bool:
@@ -140,16 +156,6 @@ def few(count: int, total: int, one_in: int) -> bool:
     (True, False, True, True, False)
     """
     return not count or (2 * count < total and count <= max(FEW_BROKEN, total // one_in))
-
-
-def _up_to(before: array[int], end: int | None) -> int:
-    return len(before) if end is None else bisect_left(before, end)
-
-
-def _counted(broken: BrokenWord, count: int) -> str:
-    first = f"{shown_word(broken.word)} ({broken.where})" if broken.word else f"({broken.where})"
-    joint = ", the first is " if count > 1 else ", " if broken.word else " "
-    return f"{broken.fault.counted(count)}{joint}{first}"
 
 
 def _no_utf_8(word: bytes | str) -> WordFault:
@@ -170,32 +176,19 @@ def keep_whole(
     """
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite then is dropped
         rows = np.asarray(rows, np.float32)
-    finite = np.isfinite(rows).all(axis=1)  # (b,)
-    if finite.all() and (all_whole := _decoded(words)):
-        dropped.whole += len(all_whole)
-        return all_whole, rows
+    finite, texts = np.isfinite(rows).all(axis=1), [*map(as_text, words)]  # (b,)
+    if finite.all() and all(texts):
+        dropped.whole += len(texts)
+        return cast("list[str]", texts), rows
     kept, places, first = list[str](), list[int](), dropped.whole + len(dropped) + 1
-    for place, word in enumerate(words):
-        text = as_text(word)
+    for place, text in enumerate(texts):
         if text and finite[place]:
             kept.append(text)
             places.append(place)
         else:
-            dropped.add(_broken(path, word, text, first + place), dropped.whole + len(kept))
+            dropped.add(_broken(path, words[place], text, first + place), dropped.whole + len(kept))
     dropped.whole += len(kept)
-    return kept, rows if len(kept) == len(words) else rows[places]
-
-
-def _decoded(words: Sequence[bytes | str]) -> list[str] | None:
-    # All words as text, in one step; None if one is broken, or if that does not show whether one is.
-    try:
-        if words and isinstance(words[0], bytes):
-            texts = b"\0".join(words).decode().split("\0")  # type: ignore[arg-type]
-        else:
-            texts = "\0".join(words).encode().decode().split("\0")  # type: ignore[arg-type]
-    except (UnicodeError, TypeError):  # the latter: some are bytes, some are text
-        return None
-    return texts if len(texts) == len(words) and all(texts) else None
+    return kept, rows[places]
 
 
 def as_text(word: bytes | str) -> str | None:

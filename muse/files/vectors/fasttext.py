@@ -15,17 +15,14 @@ import mmap
 import struct
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from muse.errors import BadFile, Mismatch, MissingExtra
 from muse.files.detect import FASTTEXT
 from muse.files.source import Source, open_source, unpacked_path
-from muse.files.vectors.broken import Dropped, keep_whole
-from muse.files.vectors.table import Table, finite_rows, table_of
+from muse.files.vectors.table import Table, WordRows
 from muse.installation import install_packages
 from muse.vectors import Matrix
 
@@ -37,41 +34,33 @@ LONG = 100  # characters of an n-gram: models of longer ones are refused
 _MANY = 10**14  # occurrences of a word: the library's trees need counts below 10^15
 
 
-@dataclass(frozen=True)
-class Layout:
-    """The sizes in the header of a model."""
-
-    dimension: int
-    longest_ngram: int
-    buckets: int
-    words: int
-    labels: int
-    pruned: int
-
-    @property
-    def input_rows(self) -> int:
-        """The number of rows that looking up any string may need."""
-        return self.words + (self.buckets if self.longest_ngram > 0 else 0)
-
-
-def check_layout(path: Path, *, named: Path) -> Layout:
-    """The layout of a model; BadFile, naming the file `named`, if it is truncated or damaged."""
+def check_layout(path: Path, *, named: Path) -> tuple[int, bool]:
+    """The dimension of a model, and whether it has n-grams; BadFile, of `named`, if it is damaged."""
     with path.open("rb") as stream, closing(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)) as data:
         try:
-            layout = _start(data)
-            at = _entries(data, layout)
-            at = _matrix(data, at, rows=layout.input_rows, columns=layout.dimension)
-            _matrix(data, at, rows=0, columns=layout.dimension)
+            dimension, longest, buckets, words, labels = _settings(data)
+            at = _START.size
+            for place in range(words + labels):
+                if (end := data.find(b"\0", at)) < 0:
+                    raise struct.error
+                count, kind = _ENTRY.unpack_from(data, end)
+                if kind != (place >= words) or not 0 <= count < _MANY:
+                    raise ValueError(f"the count {count} and the type {kind} after word {place + 1}")
+                at = end + _ENTRY.size
+            # Looking up any string may need a row of a word or a bucket.
+            at = _matrix(data, at, rows=words + (buckets if longest > 0 else 0), columns=dimension)
+            _matrix(data, at, rows=0, columns=dimension)
         except (struct.error, ValueError) as error:
             got = "one that ends early" if isinstance(error, struct.error) else str(error)
             raise BadFile(
                 f"{named}: expected a complete fastText model that is not quantized, got {got}; use another "
                 "or download it again"
             ) from None
-    return layout
+    return dimension, longest > 0
 
 
-def _start(data: mmap.mmap) -> Layout:
+def _settings(data: mmap.mmap) -> tuple[int, int, int, int, int]:
+    # The dimension, the length of the longest n-gram, and the numbers of buckets, words and labels.
     _, version, dimension, *settings, size, words, labels, _, pruned = _START.unpack_from(data)
     loss, model, buckets, _, longest = settings[5:10]
     if version not in _VERSIONS:
@@ -84,20 +73,7 @@ def _start(data: mmap.mmap) -> Layout:
         raise ValueError(f"settings that fastText does not write ({settings})")
     if min(words, labels) < 0 or words + labels != size:
         raise ValueError(f"{words} words and {labels} labels for {size}")
-    return Layout(dimension, longest, buckets, words, labels, pruned)
-
-
-def _entries(data: mmap.mmap, layout: Layout) -> int:
-    # The offset after the dictionary.
-    at = _START.size
-    for place in range(layout.words + layout.labels):
-        if (end := data.find(b"\0", at)) < 0:
-            raise struct.error
-        count, kind = _ENTRY.unpack_from(data, end)
-        if kind != (place >= layout.words) or not 0 <= count < _MANY:
-            raise ValueError(f"the count {count} and the type {kind} after word {place + 1}")
-        at = end + _ENTRY.size
-    return at
+    return dimension, longest, buckets, words, labels
 
 
 def _matrix(data: mmap.mmap, at: int, *, rows: int, columns: int) -> int:
@@ -112,9 +88,7 @@ def _matrix(data: mmap.mmap, at: int, *, rows: int, columns: int) -> int:
 
 def fasttext_table(source: Source, words: Sequence[str] | None = None) -> Table:
     """The table of the known words of a fastText model, or of the given ones, known or not."""
-    model = _load(source)
-    known = model.encoded_words() if words is None else words
-    return table_of(source.path, model.layout.dimension, known, model.composed)
+    return _load(source).table(words)
 
 
 def subword_vectors(path: Path | str, words: Sequence[str]) -> Matrix:
@@ -126,89 +100,16 @@ def subword_vectors(path: Path | str, words: Sequence[str]) -> Matrix:
     return load_fasttext(path).rows(words)
 
 
-def load_fasttext(path: Path | str) -> FastTextModel:
+def load_fasttext(path: Path | str) -> WordRows:
     """The fastText model in a file; BadFile if it is another kind of file."""
     path = Path(path)
     with open_source(path) as source:
         if source.peek(len(FASTTEXT)) != FASTTEXT:
-            raise BadFile(
-                f"{path}: expected a fastText model (.bin), got another kind of file; only .bin has n-grams"
-            )
+            raise BadFile(f"{path}: expected a fastText model (.bin), got another; only .bin has n-grams")
         return _load(source)
 
 
-@dataclass(frozen=True, eq=False)
-class FastTextModel:
-    """A model of the library; `inputs` (rows of words, then of n-grams) is a view of its memory."""
-
-    path: Path
-    layout: Layout
-    library: Any
-    inputs: Matrix
-
-    @property
-    def has_ngrams(self) -> bool:
-        """Whether it has vectors for unknown words."""
-        return self.layout.longest_ngram > 0
-
-    def words(self) -> list[str]:
-        """The known words, most frequent first, but for a few that are no UTF-8, which a warning counts."""
-        encoded, dropped = self.encoded_words(), Dropped()
-        words, _ = keep_whole(self.path, encoded, np.zeros((len(encoded), 1)), dropped)
-        dropped.settle(self.path, beyond_ascii=sum(not word.isascii() for word in words))
-        return words
-
-    def encoded_words(self) -> list[bytes]:
-        """The known words as they are in the file: published models have some that are no UTF-8."""
-        words: list[str] = self.library.get_words(on_unicode_error="surrogateescape")
-        return [word.encode(errors="surrogateescape") for word in words]
-
-    def rows(self, words: Sequence[str]) -> Matrix:
-        """The vectors (n, d) of any n strings; see `subword_vectors`."""
-        rows = self.composed(words)
-        return finite_rows(self.path, rows, "download it again", lambda place: f"for {words[place]!r}")
-
-    def composed(self, words: Sequence[str]) -> Matrix:
-        """The vectors (n, d) of any n strings, finite or not."""
-        rows = np.zeros((len(words), self.layout.dimension), np.float32)
-        for place, word in enumerate(words):
-            if parts := self._parts(word):
-                with np.errstate(over="ignore", invalid="ignore"):  # the caller looks for it
-                    rows[place] = self.inputs[parts].mean(axis=0)
-        return rows
-
-    def _parts(self, word: str) -> list[int]:
-        # The rows of the word's n-grams, and of the word itself if it is known.
-        try:
-            parts = [int(row) for row in self.library.get_subwords(word)[1]]
-        except TypeError:  # what the binding raises for half a surrogate pair
-            raise Mismatch(
-                f"{self.path}: expected words that UTF-8 can encode, got {word!r}; correct it"
-            ) from None
-        if not parts and not self.has_ngrams:
-            raise BadFile(
-                f"{self.path}: expected a model with n-grams for the unknown word {word!r}, got one without; "
-                "train it with maxn above 0"
-            )
-        # A label of a classifier counts as known but has no row here.
-        return [row for row in parts if row < len(self.inputs)]
-
-
-def _load(source: Source) -> FastTextModel:
-    with unpacked_path(source) as path:
-        layout = check_layout(path, named=source.path)
-        try:
-            library = _fasttext().load_model(str(path))
-        except (ValueError, RuntimeError, MemoryError, IndexError, OverflowError) as error:
-            raise BadFile(
-                f"{source.path}: expected a fastText model, got one that fasttext cannot load ({error}); "
-                "download it again"
-            ) from error
-    # The public get_input_matrix() would copy what may be gigabytes.
-    return FastTextModel(source.path, layout, library, np.asarray(library.f.getInputMatrix()))
-
-
-def _fasttext() -> Any:
+def _load(source: Source) -> WordRows:
     try:
         import fasttext
     except ImportError as error:
@@ -216,4 +117,37 @@ def _fasttext() -> Any:
             "fastText models (.bin) need the package fasttext-community, which is missing; "
             f"run {install_packages('fasttext-community')}, or use the .vec file"
         ) from error
-    return fasttext
+    with unpacked_path(source) as path:
+        dimension, has_ngrams = check_layout(path, named=source.path)
+        try:
+            library = fasttext.load_model(str(path))
+        except (ValueError, RuntimeError, MemoryError, IndexError, OverflowError) as error:
+            raise BadFile(
+                f"{source.path}: expected a fastText model, got one that fasttext cannot load ({error}); "
+                "download it again"
+            ) from error
+    # The public get_input_matrix() would copy what may be gigabytes.
+    inputs = np.asarray(library.f.getInputMatrix())
+
+    def lookup(words: Sequence[str]) -> Matrix:
+        rows = np.zeros((len(words), dimension), np.float32)
+        for place, word in enumerate(words):
+            try:
+                parts = [int(row) for row in library.get_subwords(word)[1]]
+            except TypeError:  # what the binding raises for half a surrogate pair
+                raise Mismatch(f"{source.path}: expected words in UTF-8, got {word!r}; correct it") from None
+            if not parts and not has_ngrams:
+                raise BadFile(
+                    f"{source.path}: expected a model with n-grams for the unknown word {word!r}, got one "
+                    "without; train it with maxn above 0"
+                )
+            # A label of a classifier counts as known but has no row here.
+            if parts := [row for row in parts if row < len(inputs)]:
+                with np.errstate(over="ignore", invalid="ignore"):  # the caller looks for it
+                    rows[place] = inputs[parts].mean(axis=0)
+        return rows
+
+    # Published models have some words that are no UTF-8.
+    known = library.get_words(on_unicode_error="surrogateescape")
+    encoded = [word.encode(errors="surrogateescape") for word in known]
+    return WordRows(source.path, dimension, encoded, has_ngrams, lookup)

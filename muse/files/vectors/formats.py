@@ -10,11 +10,11 @@ from pathlib import Path
 from muse.files.detect import VECTORS, Beginning, kind_of, open_beginning, readable_kind
 from muse.files.store_text import csv_table, json_table
 from muse.files.vectors.arrays import faiss_table, npy_table, npz_table, safetensors_table, torch_table
-from muse.files.vectors.fasttext import fasttext_table
+from muse.files.vectors.fasttext import fasttext_table, load_fasttext
 from muse.files.vectors.parquet import parquet_table
-from muse.files.vectors.spacy import find_vectors, spacy_table
+from muse.files.vectors.spacy import find_vectors, load_spacy, spacy_table
 from muse.files.vectors.static import static_table
-from muse.files.vectors.table import ReadOptions, Table, check_options, gather, with_texts
+from muse.files.vectors.table import ReadOptions, Table, WordRows, check_options, gather, with_texts
 from muse.files.vectors.text import text_table
 from muse.files.vectors.word2vec import word2vec_table
 from muse.progress import Progress
@@ -25,18 +25,17 @@ READERS: dict[str, Callable[[Beginning, ReadOptions], Table]] = {
     "spacy": lambda file, options: spacy_table(file.path, options.words),
     "static": lambda file, _: static_table(file.path),
     "parquet": lambda file, options: parquet_table(file.path, options.column),
-    "npy": lambda file, _: npy_table(file.path),
-    "faiss": lambda file, _: faiss_table(file.path),
-    "safetensors": lambda file, _: safetensors_table(file.path),
-    "npz": lambda file, _: npz_table(file.path),
+    "npy": lambda file, _: npy_table(file.path), "faiss": lambda file, _: faiss_table(file.path),
+    "safetensors": lambda file, _: safetensors_table(file.path), "npz": lambda file, _: npz_table(file.path),
     "torch": lambda file, _: torch_table(file.path),
     "fasttext": lambda file, options: fasttext_table(file.source, options.words),
     "store": lambda file, options: json_table(file.source, options.column),
     "csv": lambda file, options: csv_table(file.source, options.column),
-    "word2vec": lambda file, _: word2vec_table(file.source),
-    "text": lambda file, _: text_table(file.source),
-}
-_WITH_NGRAMS, _WITH_COLUMNS = ("spacy", "fasttext"), ("parquet", "store", "csv")
+    "word2vec": lambda file, _: word2vec_table(file.source), "text": lambda file, _: text_table(file.source),
+}  # fmt: skip
+# What loads the kinds that may compose the vectors of any word.
+COMPOSED: dict[str, Callable[[Path], WordRows]] = {"spacy": load_spacy, "fasttext": load_fasttext}
+_WITH_COLUMNS = ("parquet", "store", "csv")
 _ROW_NUMBERS = ("npy", "faiss", "safetensors")
 
 
@@ -53,23 +52,16 @@ def read_vectors(  # noqa: PLR0913 - the public signature; all else takes them a
 ) -> Vectors:
     r"""The words of a file and their vectors, the first `max_vocab` of them.
 
-    Reads fastText and word2vec text with or without a first line "n d", GloVe text, word2vec binary and
-    fastText models (.bin), each of these also as .gz, .bz2 or .xz, or as the only file of a .zip or .tar,
-    .npz with the arrays `words` and `matrix` or `vectors`, Parquet with the columns `word` and `vector`, .pt
-    with a list of words and a matrix, folders of model2vec or of sentence-transformers' StaticEmbedding, and
-    spaCy pipelines: the folder, the wheel or sdist, or the name of an installed one.
+    Read are text vectors, word2vec binary, fastText models, .npz, Parquet, .pt, static embeddings and spaCy
+    pipelines, as the page "What muse reads" lists them. Of duplicate words, or words that become equal by
+    `lowercase`, the first is kept. A few broken words are dropped, with a warning. Where all words are keys
+    such as `/c/fr/roi`, those of `language` are read. `words`, most frequent first, are read in place of the
+    file's own if n-grams compose their vectors, in a fastText model or a pipeline in mode floret.
 
-    Of duplicate words, or words that become equal by `lowercase`, the first is kept. A few broken words are
-    dropped, with a warning (muse.files.vectors.broken). Where all words are keys such as `/c/fr/roi`, those
-    of `language` are read. `words`, most frequent first, are read in place of the file's own if n-grams
-    compose their vectors, in a fastText model or a pipeline in mode floret.
-
-    Items, which are embeddings without a vocabulary, are read from .npy, .npz without `words`, Parquet
-    without the column `word`, .safetensors and flat faiss indices (muse.files.vectors.arrays), JSON lines
-    and CSV of vector stores (muse.files.store_text); their words are their ids, or row numbers, and they are
-    not `frequency_ordered`. Where several columns have vectors, `column` is the one to read. Items without a
-    vector are left out, and items that share an id are all read, with a warning. What items stand for is read
-    from `texts`, a file with a line for each, or from the column `text` or `sentence` of the file.
+    Items, which are embeddings without a vocabulary, are not `frequency_ordered`; their words are their ids,
+    or row numbers. Where several columns have vectors, `column` is the one to read. Items without a vector
+    are left out, and items that share an id are all read, with a warning. What items stand for is read from
+    `texts`, a file with a line for each, or from the column `text` or `sentence` of the file.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -99,7 +91,7 @@ def open_table(path: Path | str, options: ReadOptions | None = None) -> Iterator
     options = options or ReadOptions()
     with open_beginning(find_vectors(Path(path))) as file:
         kind = readable_kind(file, VECTORS).name
-        check_options(file.path, options, ngrams=kind in _WITH_NGRAMS, columns=kind in _WITH_COLUMNS)
+        check_options(file.path, options, ngrams=kind in COMPOSED, columns=kind in _WITH_COLUMNS)
         yield READERS[kind](file, options)
 
 

@@ -17,18 +17,9 @@ import numpy as np
 from muse.errors import BadFile
 from muse.files.parquet import SENTENCE, open_parquet, parquet_writer, read_column, text_columns
 from muse.files.payloads import RESERVED, Payload
-from muse.files.vectors.broken import Dropped, keep_whole
-from muse.files.vectors.table import (
-    Block,
-    IntegerId,
-    Table,
-    Vectorless,
-    chosen_column,
-    fault_of_numbers,
-    item_ids,
-    item_rows,
-    one_line,
-)
+from muse.files.vectors import table
+from muse.files.vectors.broken import Dropped, keep_whole, without_vector
+from muse.files.vectors.table import IntegerId, Table
 from muse.files.writing import check_writable
 from muse.vectors import Matrix
 
@@ -61,13 +52,19 @@ def parquet_table(path: Path, column: str | None = None) -> Table:
         schema, count = file.schema_arrow, file.metadata.num_rows
         columns = _columns(path, schema, column)
         dimension = _dimension(path, file, columns.vector)
-    words, dropped, vectorless = columns.label == "word", Dropped(), Vectorless()
-    payload = None if words else _payload(columns, schema)
-    blocks = _blocks(path, columns, dimension, dropped, vectorless, payload)
+    words, dropped = columns.label == "word", Dropped()
+    others = [one for one in schema if one.name not in (columns.label, columns.vector)]
+    behind = [  # those of vectors, and those that could not be told apart
+        one.name for one in others
+        if _holds_numbers(one.type) or one.name in RESERVED or schema.names.count(one.name) > 1
+    ]  # fmt: skip
+    carried = [one.name for one in others if one.name not in behind]
+    payload = None if words else Payload(carried, dict.fromkeys(behind))
+    blocks = _blocks(path, columns, dimension, dropped, payload)
     return Table(
         path, dimension, count, blocks, frequency_ordered=words,
-        texts=columns.text and map(one_line, chain.from_iterable(read_column(path, columns.text))),
-        dropped=dropped, vectorless=vectorless, payload=payload, numbered=columns.label is None,
+        texts=columns.text and map(table.one_line, chain.from_iterable(read_column(path, columns.text))),
+        dropped=dropped, payload=payload, numbered=columns.label is None,
     )  # fmt: skip
 
 
@@ -77,25 +74,6 @@ class _Columns(NamedTuple):
     vector: str
     label: str | None
     text: str | None
-
-
-def _payload(columns: _Columns, schema: Any) -> Payload:
-    """The other columns, of which those of vectors and those that could not be told apart stay behind."""
-    others = [one for one in schema if one.name not in (columns.label, columns.vector)]
-    behind = [
-        one.name for one in others
-        if _holds_numbers(one.type) or one.name in RESERVED or schema.names.count(one.name) > 1
-    ]  # fmt: skip
-    return Payload([one.name for one in others if one.name not in behind], dict.fromkeys(behind))
-
-
-def _report(path: Path, columns: _Columns, names: Sequence[str]) -> None:
-    """Logs which columns are read and which are not, if any is ignored or the ids are missing."""
-    ignored = [name for name in names if name not in columns]
-    if ignored or columns.label is None:
-        used = ", ".join(name for name in (columns.label, columns.vector, columns.text) if name)
-        label = "" if columns.label else "; ids are row numbers, since no column is called word or id"
-        log.info("%s: columns read: %s; ignored: %s%s", path, used, ", ".join(ignored) or "none", label)
 
 
 def _columns(path: Path, schema: Any, column: str | None) -> _Columns:
@@ -110,7 +88,7 @@ def _columns(path: Path, schema: Any, column: str | None) -> _Columns:
         if str(field.type).startswith("struct<") and any(_holds_numbers(part.type) for part in field.type)
     }
     try:
-        return _Columns(chosen_column(path, lists, column, structs), label, text)
+        return _Columns(table.chosen_column(path, lists, column, structs), label, text)
     except LookupError as error:
         raise BadFile(
             f"{path}: expected Parquet with a column of vectors, got the columns {', '.join(schema.names)}; "
@@ -134,15 +112,17 @@ def _dimension(path: Path, file: Any, column: str) -> int:
 
 
 def _blocks(
-    path: Path, columns: _Columns, dimension: int, dropped: Dropped, vectorless: Vectorless,
-    payload: Payload | None,
-) -> Iterator[Block]:  # fmt: skip
+    path: Path, columns: _Columns, dimension: int, dropped: Dropped, payload: Payload | None
+) -> Iterator[table.Block]:
     begin, size = 0, max(1, min(ROWS, MOST_NUMBERS // dimension))
     carried = payload is not None and payload.wanted
     read = [columns.label, columns.vector, *(payload.known if payload is not None and carried else ())]
     with open_parquet(path) as file:
-        if not carried:
-            _report(path, columns, file.schema_arrow.names)
+        ignored = [name for name in file.schema_arrow.names if name not in columns]
+        if not carried and (ignored or columns.label is None):
+            used = ", ".join(name for name in (columns.label, columns.vector, columns.text) if name)
+            label = "" if columns.label else "; ids are row numbers, since no column is called word or id"
+            log.info("%s: columns read: %s; ignored: %s%s", path, used, ", ".join(ignored) or "none", label)
         for batch in file.iter_batches(size, columns=[name for name in read if name]):
             places = np.arange(begin, begin + len(batch))  # (b,)
             begin += len(batch)
@@ -150,30 +130,35 @@ def _blocks(
                 known = batch.column(columns.vector).is_valid()
                 kept = known.to_numpy(zero_copy_only=False)  # (b,)
                 for place in places[~kept].tolist():
-                    vectorless.add(place, f"row {place}")
+                    dropped.add(without_vector(path, f"row {place}"), place - len(dropped))
                 batch, places = batch.filter(known), places[kept]  # noqa: PLW2901
             labels = _labels(batch.column(columns.label)) if columns.label else [*map(IntegerId, places)]
-            rows = _rows(batch.column(columns.vector), dimension)  # (b, d), or None
             if payload is None:
-                if rows is None:
-                    lists, empty = batch.column(columns.vector).to_pylist(), [np.nan] * dimension
-                    rows = np.array(
-                        [empty if fault_of_numbers(one, dimension) else one for one in lists], np.float32
-                    )
-                yield keep_whole(path, [*map(_word, labels)], rows, dropped)
+                yield keep_whole(path, *_words(labels, batch.column(columns.vector), dimension), dropped)
                 continue
 
             def where(place: int, numbers: Any = places) -> str:
                 return f"{path}: row {numbers[place]}"
 
+            rows = _rows(batch.column(columns.vector), dimension)  # (b, d), or None
             if rows is None or not np.isfinite(rows).all():
                 lists = batch.column(columns.vector).to_pylist()
-                rows = item_rows(lists, dimension, columns.vector, where)
-            ids = labels if columns.label is None else item_ids(labels, where)
+                rows = table.item_rows(lists, dimension, columns.vector, where)
+            ids = labels if columns.label is None else table.item_ids(labels, where)
             if carried:
                 payload.rows = [{}] * len(batch)
                 payload.batch = batch.select(list(payload.known)) if payload.known else None
             yield ids, rows
+
+
+def _words(labels: Sequence[Any], column: Any, dimension: int) -> tuple[list[str | bytes], Matrix]:
+    """Words and their rows (b, d), of which those that are no vectors have no numbers."""
+    if (rows := _rows(column, dimension)) is None:
+        lists, empty = column.to_pylist(), [np.nan] * dimension
+        whole = (empty if table.fault_of_numbers(one, dimension) else one for one in lists)
+        rows = np.array([*whole], np.float32)
+    words = ("" if one is None else one for one in labels)
+    return [one if isinstance(one, bytes) else str(one) for one in words], rows
 
 
 def _labels(column: Any) -> list[Any]:
@@ -193,7 +178,3 @@ def _rows(column: Any, dimension: int) -> Matrix | None:
         return None
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite then is reported
         return np.asarray(flat.to_numpy(zero_copy_only=False), np.float32).reshape(len(column), dimension)
-
-
-def _word(value: object) -> str | bytes:
-    return "" if value is None else value if isinstance(value, str | bytes) else str(value)

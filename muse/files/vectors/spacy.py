@@ -13,12 +13,11 @@ import re
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +27,7 @@ from muse.files.detect import SPACY_FILES
 from muse.files.json_text import parse_json
 from muse.files.source import DAMAGED, check_ratio, temporary_file
 from muse.files.vectors.broken import ONE_IN, as_text, few
-from muse.files.vectors.table import ReadOptions, Table, check_options, finite_rows, table_of
+from muse.files.vectors.table import ReadOptions, Table, WordRows, check_options
 from muse.optional import library
 from muse.vectors import Matrix
 
@@ -73,7 +72,13 @@ def _open_vocab(path: Path) -> Iterator[Path]:
         return
     with tempfile.TemporaryDirectory(prefix="muse-") as name, ExitStack() as opened:
         folder, holders, taken = Path(name), set(), 0
-        for member, open_member in _members(path, opened):
+        if zipfile.is_zipfile(path):
+            zipped = opened.enter_context(zipfile.ZipFile(path))
+            members: Any = ((name, partial(zipped.open, name)) for name in zipped.namelist())
+        else:
+            tarred: Any = opened.enter_context(tarfile.open(path))
+            members = ((one.name, partial(tarred.extractfile, one)) for one in tarred if one.isfile())
+        for member, open_member in members:
             if match := SPACY_FILES.fullmatch(member):
                 holders.add(Path(match[1]))
                 with open_member() as stream, temporary_file(folder / match[2], path) as target:
@@ -83,16 +88,6 @@ def _open_vocab(path: Path) -> Iterator[Path]:
                         target.write(data)
         _only(path, sorted(holders))
         yield folder
-
-
-def _members(path: Path, opened: ExitStack) -> Iterator[tuple[str, Callable[[], IO[bytes]]]]:
-    """The names of the files in a .zip or a .tar, and what opens each."""
-    if zipfile.is_zipfile(path):
-        zipped = opened.enter_context(zipfile.ZipFile(path))
-        yield from ((name, partial(zipped.open, name)) for name in zipped.namelist())
-    else:
-        tarred: Any = opened.enter_context(tarfile.open(path))
-        yield from ((one.name, partial(tarred.extractfile, one)) for one in tarred if one.isfile())
 
 
 def _holders(folder: Path) -> list[Path]:
@@ -108,26 +103,6 @@ def _only(path: Path, holders: Sequence[Path]) -> Path:
     raise BadFile(f"{path}: expected one spaCy pipeline, which has a folder {VOCAB}, got {got}")
 
 
-@dataclass(frozen=True, eq=False)
-class SpacyVectors:
-    """The vectors of a pipeline: its words, and the function that returns the rows (n, d) of n words.
-
-    With `has_ngrams` any string has a row; otherwise only `words` have.
-    """
-
-    path: Path
-    dimension: int
-    words: Sequence[str]
-    has_ngrams: bool
-    lookup: Callable[[Sequence[str]], Matrix]  # finite or not
-
-    def rows(self, words: Sequence[str]) -> Matrix:
-        """The vectors (n, d) of n words; BadFile if a number is not finite."""
-        return finite_rows(
-            self.path, self.lookup(words), "download it again", lambda place: f"for {words[place]!r}"
-        )
-
-
 def spacy_table(path: Path, words: Sequence[str] | None = None) -> Table:
     """The table of the words of a pipeline, or of the given ones if n-grams compose their vectors."""
     vectors = load_spacy(path)
@@ -136,12 +111,12 @@ def spacy_table(path: Path, words: Sequence[str] | None = None) -> Table:
         log.warning(
             "%s: floret vectors have no list of words; taking the %d words among the strings of the "
             "vocabulary, in alphabetical order; a list with the most frequent words first is better",
-            path, len(vectors.words),
+            path, len(vectors.encoded),
         )  # fmt: skip
-    return table_of(path, vectors.dimension, vectors.words if words is None else words, vectors.lookup)
+    return vectors.table(words)
 
 
-def load_spacy(path: Path) -> SpacyVectors:
+def load_spacy(path: Path) -> WordRows:
     """The vectors of the pipeline in a folder or an archive."""
     library("spacy", f"{path}: a spaCy pipeline", "spacy")
     try:
@@ -150,8 +125,18 @@ def load_spacy(path: Path) -> SpacyVectors:
             # Before 3.2 spaCy had one mode, and no settings.
             if not isinstance(settings, dict) or settings.get("mode", "default") not in ("default", "floret"):
                 raise ValueError(f"{SETTINGS} with another mode than default or floret")
-            # Rows stay on the disk, even of files unpacked for now: a mapping outlives the name of its file.
-            matrix = _matrix(path, vocab / ROWS)
+            # Rows stay on the disk, even of unpacked files: a mapping outlives the name of its file. A header
+            # that promises more than the file has is an error.
+            with strictly():
+                mapped = np.lib.format.open_memmap(vocab / ROWS, mode="r")
+            if mapped.ndim != 2 or mapped.dtype.kind != "f":
+                raise ValueError(f"{mapped.dtype} of shape {mapped.shape}")
+            if not mapped.size:
+                raise BadFile(
+                    f"{path}: expected a pipeline with vectors, got one without, as are those named _sm; use "
+                    "one named _md or _lg"
+                )
+            matrix = np.asarray(mapped, np.float32)
             strings = parse_json((vocab / STRINGS).read_bytes(), "surrogatepass")
             if not isinstance(strings, list) or not all(isinstance(string, str) for string in strings):
                 raise ValueError(f"{STRINGS} with other content than strings")
@@ -168,7 +153,7 @@ def load_spacy(path: Path) -> SpacyVectors:
         ) from error
 
 
-def _of_words(path: Path, strings: Sequence[str], keys: bytes, matrix: Matrix) -> SpacyVectors:
+def _of_words(path: Path, strings: Sequence[str], keys: bytes, matrix: Matrix) -> WordRows:
     from spacy.strings import StringStore
     from srsly import msgpack
 
@@ -194,12 +179,12 @@ def _of_words(path: Path, strings: Sequence[str], keys: bytes, matrix: Matrix) -
         if not few(lacking, len(first), ONE_IN):
             raise ValueError(f"{STRINGS} without {lacking} of {len(first)} words")
         log.warning("%s: dropped %d of %d words, which are empty or no text", path, lacking, len(first))
-    return SpacyVectors(
+    return WordRows(
         path, matrix.shape[1], list(index), False, lambda words: matrix[[index[word] for word in words]]
     )
 
 
-def _of_ngrams(path: Path, strings: Sequence[str], settings: dict[str, Any], matrix: Matrix) -> SpacyVectors:
+def _of_ngrams(path: Path, strings: Sequence[str], settings: dict[str, Any], matrix: Matrix) -> WordRows:
     from spacy.attrs import LOWER
     from spacy.vectors import Vectors as Library
 
@@ -215,18 +200,4 @@ def _of_ngrams(path: Path, strings: Sequence[str], settings: dict[str, Any], mat
         return np.asarray(library.get_batch([form(word) for word in words]), np.float32)
 
     words = [string for string in strings if _WORD.fullmatch(string)]
-    return SpacyVectors(path, matrix.shape[1], words, True, lookup)
-
-
-def _matrix(path: Path, file: Path) -> Matrix:
-    """The rows (r, d), memory-mapped: a header that promises more than the file has is an error."""
-    with strictly():
-        array = np.lib.format.open_memmap(file, mode="r")
-    if array.ndim != 2 or array.dtype.kind != "f":
-        raise ValueError(f"{array.dtype} of shape {array.shape}")
-    if array.size:
-        return np.asarray(array, np.float32)
-    raise BadFile(
-        f"{path}: expected a pipeline with vectors, got one without, as are those named _sm; use one named "
-        "_md or _lg"
-    )
+    return WordRows(path, matrix.shape[1], words, True, lookup)

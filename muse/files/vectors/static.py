@@ -22,8 +22,12 @@ from muse.files.vectors.table import Table, words_table
 
 log = logging.getLogger(__name__)
 
-_TOKENIZER, _TENSORS = "tokenizer.json", "model.safetensors"
-_TABLES = ("embedding.weight", "embeddings")  # the names of sentence-transformers and of model2vec
+# Tensors that are read: the tables of sentence-transformers and of model2vec, what the latter adds.
+_READ = ("embedding.weight", "embeddings", "mapping", "weights")
+_CONTEXTUAL = (
+    ": expected a static embedding, got a model that reads whole sentences; give it as --encoder, or make "
+    "vectors of words with it yourself"
+)
 _SPECIAL = re.compile(r"\[(?:PAD|UNK|CLS|SEP|MASK|unused\d+)\]|</?(?:s|pad|unk|mask)>")  # marked so or not
 # What stands for a space in GPT-2's alphabet of bytes, whose first characters are printable, and elsewhere.
 _BYTES = "Ġ"
@@ -33,8 +37,8 @@ _SPACE = "▁"  # what stands for a space in sentencepiece's
 def static_table(path: Path) -> Table:
     """The table of the whole words of a static embedding; BadFile for another model."""
     folder = _static_folder(path)
-    rows = _static_rows(path, folder / _TENSORS)
-    places = _whole_words(folder / _TOKENIZER)
+    rows = _static_rows(path, folder / "model.safetensors")
+    places = _whole_words(folder / "tokenizer.json")
     if places and max(places.values()) >= len(rows):
         raise BadFile(
             f"{path}: expected a vector for each token, got {len(rows)} and the number "
@@ -51,7 +55,7 @@ def _static_folder(path: Path) -> Path:
     found = [module for module in modules if isinstance(module, dict)] if isinstance(modules, list) else []
     static = [module for module in found if str(module.get("type")).endswith(".StaticEmbedding")]
     if not static:
-        raise _contextual(path)
+        raise BadFile(f"{path}{_CONTEXTUAL}")
     name = str(static[0].get("path", "")).strip("./")
     if name and name not in {inner.name for inner in path.iterdir() if inner.is_dir()}:
         raise BadFile(
@@ -61,21 +65,14 @@ def _static_folder(path: Path) -> Path:
     return path / name
 
 
-def _contextual(path: Path) -> BadFile:
-    return BadFile(
-        f"{path}: expected a static embedding, got a model that reads whole sentences; give it as --encoder, "
-        "or make vectors of words with it yourself"
-    )
-
-
 def _static_rows(path: Path, file: Path) -> NDArray[Any]:
     """The vector of each token (n, d); model2vec may share rows among tokens, and weight them."""
     if not file.is_file():
         raise BadFile(f"{path}: expected vectors in {file.name}, found no such file; save the model again")
     tensors = {name: read_tensor(file, name) for name in tensor_names(file) if name in _READ}
-    table = next((name for name in _TABLES if name in tensors), None)
+    table = next((name for name in _READ[:2] if name in tensors), None)
     if table is None:
-        raise _contextual(path)
+        raise BadFile(f"{path}{_CONTEXTUAL}")
     rows, shared, weights = tensors[table], tensors.get("mapping"), tensors.get("weights")
     if rows.ndim != 2 or not rows.size or rows.dtype.kind not in "fiu":
         raise BadFile(f"{file}: expected a vector for each token, got {rows.dtype} of shape {rows.shape}")
@@ -84,9 +81,7 @@ def _static_rows(path: Path, file: Path) -> NDArray[Any]:
         if shared is not None:
             fits = shared.ndim == 1 and shared.dtype.kind in "iu" and len(shared)
             if not fits or not 0 <= shared.min() <= shared.max() < len(rows):
-                raise BadFile(
-                    f"{file}: expected rows of {table} in mapping, got others; save the model again"
-                )
+                raise BadFile(f"{file}: expected rows of {table} in mapping, got others; save the model")
             rows = rows[shared]
         if weights is not None:
             if weights.shape != rows.shape[:1] or weights.dtype.kind != "f":
@@ -97,16 +92,14 @@ def _static_rows(path: Path, file: Path) -> NDArray[Any]:
     return rows
 
 
-_READ = (*_TABLES, "mapping", "weights")  # tensors
-
-
 def _whole_words(file: Path) -> dict[str, int]:
     """The tokens that are whole words, in the order of their numbers, which are those of their vectors."""
     try:
         settings = _parsed(file)
         model, added = settings["model"], settings.get("added_tokens") or []
-        special = {str(token["content"]) for token in added if token.get("special")}
-        special |= {str(model[name]) for name in ("unk_token",) if model.get(name) is not None}
+        special = {str(token["content"]) for token in added if token.get("special")} | {
+            model.get("unk_token")
+        }
         vocabulary = model["vocab"]
         if isinstance(vocabulary, list):  # a Unigram model has the score of each
             vocabulary = {token: place for place, (token, _) in enumerate(vocabulary)}

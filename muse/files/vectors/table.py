@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import logging
 import re
-from abc import ABC, abstractmethod
-from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
@@ -85,8 +83,7 @@ def item_ids(values: Sequence[Any], where: Callable[[int], str]) -> list[str]:
             found.append(text)
         else:
             raise BadFile(
-                f"{where(place)}: expected an id that is text or an integer, got {value!r:.60}; correct that "
-                "row"
+                f"{where(place)}: expected an id that is text or an integer, got {value!r:.60}; correct it"
             )
     return found
 
@@ -126,30 +123,6 @@ def fault_of_numbers(value: object, dimension: int) -> str:
     return "" if finite else "nan, inf or a number too large among them"
 
 
-@dataclass
-class Vectorless:
-    """The rows of a file that have no vector, which the blocks have left out so far, by their places."""
-
-    places: array[int] = field(default_factory=lambda: array("q"))  # rising, counted from 0
-    first: str = ""  # where the first one is, such as "row 7" or "line 8"
-
-    def __len__(self) -> int:
-        return len(self.places)
-
-    def add(self, place: int, where: str) -> None:
-        """Count one more."""
-        self.first = self.first or where
-        self.places.append(place)
-
-    def warn(self, path: Path, read: int) -> None:
-        """Warn if there are any, beside `read` rows with vectors."""
-        if self.places:
-            log.warning(
-                "%s: left out %d of %d rows, which have no vector; the first is %s",
-                path, len(self), len(self) + read, self.first,
-            )  # fmt: skip
-
-
 @dataclass(frozen=True)
 class Table:
     """A file being read: its dimension, an estimate of its rows, and its blocks, read lazily.
@@ -158,9 +131,8 @@ class Table:
     an error in a block is raised when that block is requested, so errors after `max_vocab` are ignored.
     `frequency_ordered` is whether it holds words, most frequent first, or rows in no order, which may have
     `texts`; of these, `max_rows` is exact if `counted`, and ids are those of the file, or the numbers of the
-    rows if they are `numbered`. `dropped` counts the broken words that the blocks have left out so far,
-    `vectorless` the rows without a vector, which are among the `max_rows` and have texts. `payload` is what
-    else rows have.
+    rows if they are `numbered`. `dropped` are the broken words that the blocks have left out so far, and rows
+    without a vector, which are among the `max_rows` and have texts. `payload` is what else rows have.
     """
 
     path: Path
@@ -170,7 +142,6 @@ class Table:
     frequency_ordered: bool = True
     texts: Iterable[str] | None = None
     dropped: Dropped = field(default_factory=Dropped)
-    vectorless: Vectorless = field(default_factory=Vectorless)
     payload: Payload | None = None
     numbered: bool = False
     counted: bool = True
@@ -194,21 +165,45 @@ class ReadOptions:
             raise BadSetting(f"max_vocab must be at least 1 or None for every word, got {self.max_vocab}")
 
 
-def table_of(
-    path: Path, dimension: int, words: Sequence[str | bytes], rows: Callable[[Sequence[str]], Matrix]
-) -> Table:
-    """The table of words whose rows (p, d) a function looks up or composes, a block at a time."""
-    dropped = Dropped()
+@dataclass(frozen=True, eq=False)
+class WordRows:
+    """Words as a file has them, and a function that looks up the rows (p, d) of p words, finite or not.
 
-    def block(begin: int) -> Block:
-        own = words[begin : begin + _ROWS]
-        texts = [as_text(word) for word in own]
-        found = np.zeros((len(own), dimension), np.float32)
-        found[[place for place, text in enumerate(texts) if text]] = rows([text for text in texts if text])
-        return keep_whole(path, own, found, dropped)
+    With `has_ngrams` it composes a row for any string; otherwise only `encoded` have one.
+    """
 
-    blocks = (block(begin) for begin in range(0, len(words), _ROWS))
-    return Table(path, dimension, len(words), blocks, dropped=dropped)
+    path: Path
+    dimension: int
+    encoded: Sequence[str | bytes]
+    has_ngrams: bool
+    lookup: Callable[[Sequence[str]], Matrix]
+
+    def words(self) -> list[str]:
+        """The words, but for a few that are no UTF-8, which a warning counts."""
+        dropped = Dropped()
+        words, _ = keep_whole(self.path, self.encoded, np.zeros((len(self.encoded), 1)), dropped)
+        dropped.settle(self.path, beyond_ascii=sum(not word.isascii() for word in words))
+        return words
+
+    def rows(self, words: Sequence[str]) -> Matrix:
+        """The vectors (n, d) of n words; BadFile if a number is not finite."""
+        found = self.lookup(words)
+        return finite_rows(self.path, found, "download it again", lambda place: f"for {words[place]!r}")
+
+    def table(self, words: Sequence[str] | None = None) -> Table:
+        """The table of its words, or of the given ones if n-grams compose their vectors."""
+        named, dropped = self.encoded if words is None else words, Dropped()
+
+        def block(begin: int) -> Block:
+            own = named[begin : begin + _ROWS]
+            texts = [as_text(word) for word in own]
+            found = np.zeros((len(own), self.dimension), np.float32)
+            known = [place for place, text in enumerate(texts) if text]
+            found[known] = self.lookup([text for text in texts if text])
+            return keep_whole(self.path, own, found, dropped)
+
+        blocks = map(block, range(0, len(named), _ROWS))
+        return Table(self.path, self.dimension, len(named), blocks, dropped=dropped)
 
 
 def words_table(path: Path, words: Sequence[str | bytes], rows: NDArray[Any] | RowsOnDisk) -> Table:
@@ -297,7 +292,7 @@ def gather(table: Table, wanted: ReadOptions) -> Vectors:
     """The wanted words with their rows in one matrix, allocated once if the table's estimate is right."""
     if wanted.lowercase and not table.frequency_ordered:
         raise BadSetting(f"{table.path}: --lower is for words, got items without a vocabulary; leave it out")
-    chosen = (_Words if table.frequency_ordered else _Items)(wanted)
+    chosen: _Words | _Items = (_Words if table.frequency_ordered else _Items)(wanted)
     most, rows_read, beyond_ascii, any_value = wanted.max_vocab, 0, 0, False
     guess = table.max_rows if most is None else min(table.max_rows, most)
     matrix = np.empty((0, 1), np.float32)
@@ -322,103 +317,84 @@ def gather(table: Table, wanted: ReadOptions) -> Vectors:
         got = "only zeros" if rows_read else "no word or row with one"
         raise BadFile(f"{table.path}: expected vectors, got {got}; check the program that wrote the file")
     matrix.resize((rows_read, table.dimension), refcheck=False)
-    if table.frequency_ordered:  # unknown words of some models share a vector
-        groups = shared_rows(matrix)
-        shared = sum(map(len, groups)) - len(groups)
-        if shared > 1 and (shared >= _FEW_DUPLICATES or shared * _ONE_IN_DUPLICATES >= rows_read):
-            largest = max(groups, key=len)
-            log.warning(
-                "%s: %d of %d words share the vector of another word, %d of them that of %r; as translations "
-                "they cannot be told apart",
-                table.path, shared, rows_read, len(largest) - 1, list(chosen.words)[largest[0]],
-            )  # fmt: skip
-    table.vectorless.warn(table.path, rows_read)
+    if table.frequency_ordered:
+        _warn_of_shared(table.path, list(chosen.words), matrix)
     return Vectors(
-        wanted.language, tuple(chosen.words), matrix, repeated=len(chosen.repeated),
-        frequency_ordered=table.frequency_ordered, texts=chosen.texts_of(table),
+        wanted.language, tuple(chosen.words), matrix, repeated=chosen.repeated,
+        frequency_ordered=table.frequency_ordered, texts=_texts_of(table, chosen),
     )  # fmt: skip
 
 
-class _Chosen(ABC):
+def _texts_of(table: Table, chosen: _Chosen) -> list[str] | None:
+    """The texts of the rows kept, from those of the whole file; Mismatch if there are not as many."""
+    if (texts := table.texts) is None:
+        return None
+    rows = chosen.read + len(table.dropped)
+    if isinstance(texts, Sized) and not table.counted and not chosen.enough and len(texts) != rows:
+        raise Mismatch(
+            f"{table.path}: expected a text for each of {rows} rows, got {len(texts)}; give one text a line, "
+            "in the order of the rows"
+        )
+    left_out = set(table.dropped.places)
+    kept = (text for place, text in enumerate(texts) if place not in left_out)
+    return list(islice(kept, len(chosen.words)))
+
+
+class _Chosen:
     """The words or ids kept so far: each once, in order, up to the number wanted."""
 
     def __init__(self, wanted: ReadOptions) -> None:
         # A dict keeps order: it is both the list of words and the set of those seen.
         self.words: dict[str, None] = {}
-        self.repeated = set[int]()  # the places in the file of those that are repeated
+        self.repeated = self.read = 0  # of those before the block being read
         self.end = 0  # the place after the last one kept
         self._wanted = wanted
-        self._read = 0  # before the block being read
 
     @property
     def enough(self) -> bool:
         return self._wanted.max_vocab is not None and len(self.words) >= self._wanted.max_vocab
 
-    @abstractmethod
-    def keep(self, words: list[str]) -> list[int]:
-        """The places in a block of the words that are kept of it."""
-
-    @abstractmethod
-    def check(self, path: Path) -> None:
-        """Warn of what all words show, or raise Mismatch."""
-
-    def texts_of(self, table: Table) -> list[str] | None:
-        """The texts of the rows kept, from those of the whole file; Mismatch if there are not as many."""
-        texts = table.texts
-        if texts is None:
-            return None
-        rows = self._read + len(table.vectorless)
-        if isinstance(texts, Sized) and not table.counted and not self.enough and len(texts) != rows:
-            raise Mismatch(
-                f"{table.path}: expected a text for each of {rows} rows, got {len(texts)}; give one text a "
-                "line, in the order of the rows"
-            )
-        without = {*self.repeated, *table.vectorless.places}
-        kept = (text for place, text in enumerate(texts) if place not in without)
-        return list(islice(kept, len(self.words)))
-
 
 class _Words(_Chosen):
     """Words: those that are keys of several languages are those of the wanted one, without their prefix."""
 
-    def __init__(self, wanted: ReadOptions) -> None:
-        super().__init__(wanted)
-        self._prefixes = set[str]()  # of the languages whose keys were read
-        self._by_key = False
+    _prefixes: Counter[str] | None = None  # of the languages whose keys were read, if words are keys
 
     def keep(self, words: list[str]) -> list[int]:
-        kept = []
-        if not self._read:
-            self._by_key = are_keys(words)
-        for place, word in enumerate(self._of_language(words) if self._by_key else words):
+        """The places in a block of the words that are kept of it."""
+        kept, language = [], self._wanted.language
+        sure = words[0].startswith("/c/") or len(words) >= _SURE_KEYS
+        if not self.read and sure and all(map(_KEY.match, words)):
+            self._prefixes = Counter()
+        for place, word in enumerate(words if self._prefixes is None else self._of_language(words)):
             if self.enough:
                 break
-            form = lowercase(word, self._wanted.language) if self._wanted.lowercase else word
+            form = lowercase(word, language) if self._wanted.lowercase else word
             if form in self.words:
-                self.repeated.add(self._read + place)
+                self.repeated += 1
             elif form:
                 self.words[form] = None
                 kept.append(place)
-        if kept:
-            self.end = self._read + kept[-1] + 1
-        self._read += len(words)
+        self.end = self.read + kept[-1] + 1 if kept else self.end
+        self.read += len(words)
         return kept
 
     def _of_language(self, words: list[str]) -> list[str]:
         """The words without their prefixes; in place of those of other languages, the empty string."""
         prefixes = [match[1] if (match := _KEY.match(word)) else "" for word in words]
-        self._prefixes.update(prefixes)
+        self._prefixes = (self._prefixes or Counter()) + Counter(prefixes)
         language = self._wanted.language
         own = {concept := f"/c/{language}/", *(f"{language}{sign}" for sign in ":/_")}
         kept = [word[len(one) :] if one in own else "" for word, one in zip(words, prefixes, strict=True)]
         return [_PART_OF_SPEECH.sub("", word) for word in kept] if concept in prefixes else kept
 
     def check(self, path: Path) -> None:
+        """Warn of what all words show, or raise Mismatch if none is of the language."""
         first = [*islice(self.words, _FIRST_WORDS)]
         for pattern, what in _ODD_WORDS.items():
             if len(first) >= _FEWEST_WORDS and all(re.fullmatch(pattern, word, re.DOTALL) for word in first):
                 log.warning("%s: every word %s, such as %r: remove it", path, what, first[0])
-        if not self._by_key:
+        if self._prefixes is None:
             return
         names = sorted({prefix.removeprefix("/c/").rstrip("/:_") for prefix in self._prefixes} - {""})
         some = ", ".join(names[:_NAMED]) + (", ..." if names[_NAMED:] else "")
@@ -445,6 +421,7 @@ class _Items(_Chosen):
         self._rows_of: Counter[str] = Counter()  # ids that are repeated, and how many rows they have
 
     def keep(self, words: list[str]) -> list[int]:
+        """The places in a block of the ids that are kept of it."""
         most = self._wanted.max_vocab
         wanted = words if most is None else words[: most - len(self.words)]
         for one in wanted:
@@ -456,10 +433,11 @@ class _Items(_Chosen):
                 self._rows_of[str(one)] = rows
             self.words[name] = None
         self.end += len(wanted)
-        self._read += len(words)
+        self.read += len(words)
         return list(range(len(wanted)))
 
     def check(self, path: Path) -> None:
+        """Warn of ids that repeat."""
         if self._rows_of:
             one, rows = self._rows_of.most_common(1)[0]
             log.warning(
@@ -469,30 +447,23 @@ class _Items(_Chosen):
             )  # fmt: skip
 
 
-def are_keys(words: Sequence[str]) -> bool:
-    """Whether all words are keys that begin with a language.
-
-    >>> are_keys(["/c/fr/roi", "/c/en/king"]), are_keys(["/c/fr/roi", "king"]), are_keys(["c:drive"] * 20)
-    (True, False, False)
-    """
-    first = words[0] if words else ""
-    return (first.startswith("/c/") or len(words) >= _SURE_KEYS) and all(map(_KEY.match, words))
-
-
-def shared_rows(matrix: Matrix) -> list[list[int]]:
-    """The places of the rows that are equal, each group in order, but for rows of zeros.
-
-    >>> shared_rows(np.float32([[1, 2], [0, 0], [3, 4], [1, 2], [0, 0]]))
-    [[0, 3]]
-    """
+def _warn_of_shared(path: Path, words: Sequence[str], matrix: Matrix) -> None:
+    """Warn of words that share a vector, as unknown words of some models do, but for rows of zeros."""
     # Few rows of real vectors agree in the first numbers: only those are compared whole.
     first = np.ascontiguousarray(matrix[:, :_COMPARED])
     keys = first.view(f"V{first.itemsize * first.shape[1]}").ravel().tolist()  # (n,) bytes
-    counts, groups = Counter(keys), dict[bytes, list[int]]()
-    for place, key in enumerate(keys):
-        if counts[key] > 1:
-            groups.setdefault(matrix[place].tobytes(), []).append(place)
-    return [places for places in groups.values() if len(places) > 1 and matrix[places[0]].any()]
+    counts, same = Counter(keys), Counter[bytes]()
+    places = [place for place, key in enumerate(keys) if counts[key] > 1 and matrix[place].any()]
+    same.update(matrix[place].tobytes() for place in places)
+    shared = same.total() - len(same)
+    if shared > 1 and (shared >= _FEW_DUPLICATES or shared * _ONE_IN_DUPLICATES >= len(words)):
+        ((row, largest),) = same.most_common(1)
+        word = next(words[place] for place in places if matrix[place].tobytes() == row)
+        log.warning(
+            "%s: %d of %d words share the vector of another word, %d of them that of %r; as translations "
+            "they cannot be told apart",
+            path, shared, len(words), largest - 1, word,
+        )  # fmt: skip
 
 
 # Texts, which rows stand for, a text a line

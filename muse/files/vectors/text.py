@@ -16,7 +16,6 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,17 +23,8 @@ from numpy.typing import NDArray
 from muse.errors import BadFile
 from muse.files.detect import EXPECTED, VECTORS
 from muse.files.source import Source
-from muse.files.vectors.broken import (
-    SAMPLE,
-    BrokenWord,
-    Dropped,
-    Line,
-    as_number,
-    lacks_word,
-    numbers_at_end,
-    read_line,
-    runs_over,
-)
+from muse.files.vectors import broken
+from muse.files.vectors.broken import BrokenWord, Dropped, Line, as_number, numbers_at_end, read_line
 from muse.files.vectors.table import Block, Table
 from muse.vectors import Matrix
 
@@ -61,24 +51,11 @@ _HEADER = re.compile(rb"[ \t]*([0-9]{1,18})[ \t]+([0-9]{1,18})[ \t\r]*")
 
 
 _MINUS, _POINT, _ZERO = (np.uint8(ord(sign)) for sign in "-.0")
-
-
-def _each(byte: int) -> np.uint64:
-    octet: np.uint64 = np.uint64(byte * 0x0101010101010101)
-    return octet
-
-
+_ZEROS, _CARRY, _HIGHEST = (np.uint64(byte * 0x0101010101010101) for byte in (0x30, 0x76, 0x80))
 # For k decimals, the bytes to keep of the last octet, and of the one before it.
 _KEEP_LAST = np.array([(2**64 - 1) & ~(2 ** (64 - 8 * min(k, 8)) - 1) for k in range(15)], np.uint64)
 _KEEP_FIRST = np.array([0] * 8 + [(2**64 - 1) & ~(2 ** (64 - 8 * k) - 1) for k in range(7)], np.uint64)
 _POWERS = 10.0 ** np.arange(15)
-
-
-class Numbers(NamedTuple):
-    """The parsed numbers of a block."""
-
-    values: NDArray[np.float32]  # (f,)
-    odd: NDArray[np.bool_]  # (f,) True if the number is not plain, so that its value is meaningless
 
 
 def with_margins(block: bytes) -> Bytes:
@@ -88,8 +65,11 @@ def with_margins(block: bytes) -> Bytes:
     return text
 
 
-def plain_numbers(text: Bytes, starts: Places, ends: Places) -> Numbers:
-    """The numbers at text[starts:ends]; `text` comes from `with_margins`, `starts` and `ends` are (f,)."""
+def plain_numbers(text: Bytes, starts: Places, ends: Places) -> tuple[Matrix, NDArray[np.bool_]]:
+    """The numbers (f,) at text[starts:ends], and which are not plain, so that their values are meaningless.
+
+    `text` comes from `with_margins`, `starts` and `ends` are (f,).
+    """
     negative = text[starts] == _MINUS
     point = starts + negative + 1
     lead = text[point - 1] - _ZERO  # any byte but a digit wraps round to more than 9
@@ -102,7 +82,7 @@ def plain_numbers(text: Bytes, starts: Places, ends: Places) -> Numbers:
     digits = lead * scale
     digits += fraction
     scale *= 1.0 - 2.0 * negative  # the sign goes to the divisor, for the sake of -0.0
-    return Numbers((digits / scale).astype(np.float32), odd)
+    return (digits / scale).astype(np.float32), odd
 
 
 def _fractions(text: Bytes, ends: Places, decimals: Places) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
@@ -126,10 +106,10 @@ def _window(octets: Octets, ends: Places) -> Octets:
 
 
 def _eight_digits(window: Octets, keep: Octets) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    digits = window ^ _each(0x30)
+    digits = window ^ _ZEROS
     digits &= keep
     # Adding 0x76 sets the highest bit of every byte above 9, unless it is already set.
-    wrong = ((digits + _each(0x76)) | digits) & _each(0x80)
+    wrong = ((digits + _CARRY) | digits) & _HIGHEST
     for factor, width, mask in _JOIN:
         digits *= factor
         digits >>= width
@@ -160,7 +140,7 @@ def _read_block(block: bytes, first: Line, dropped: Dropped) -> tuple[int, Block
     begin = last - first.dimension  # the separator after the word
     regular = np.flatnonzero(begin >= 0)
     regular = regular[breaks[begin[regular]] >= line_starts[regular]]  # (r,) the lines with as many numbers
-    plain, read = dict[int, tuple[str, Matrix]](), None
+    plain, last_read = dict[int, tuple[str, Matrix]](), None
     if len(regular):  # otherwise an absurd dimension in a header would allocate a huge array
         around = breaks[begin[regular, None] + np.arange(first.dimension + 1)]  # (r, d + 1)
         found, rejected = _read_numbers(block, text, around)
@@ -173,15 +153,15 @@ def _read_block(block: bytes, first: Line, dropped: Dropped) -> tuple[int, Block
         plain = {line: (word, row) for i, (line, word, row) in enumerate(lines) if word and i not in rejected}
     whole, rows = list[str](), list[Matrix]()
     for place, (a, b) in enumerate(zip(line_starts - MARGIN, line_ends - MARGIN, strict=True)):
-        read = plain.get(place) or read_line(block[a:b], first.after(place))
-        if isinstance(read, tuple):
-            whole.append(read[0])
-            rows.append(read[1])
-        elif read is not None:
-            dropped.add(read, dropped.whole + len(whole))
+        last_read = plain.get(place) or read_line(block[a:b], first.after(place))
+        if isinstance(last_read, BrokenWord):
+            dropped.add(last_read, dropped.whole + len(whole))
+        elif last_read is not None:
+            whole.append(last_read[0])
+            rows.append(last_read[1])
     dropped.whole += len(whole)
-    broken = read if isinstance(read, BrokenWord) else None
-    return len(line_ends), (whole, np.array(rows, np.float32)), broken
+    last_broken = last_read if isinstance(last_read, BrokenWord) else None
+    return len(line_ends), (whole, np.array(rows, np.float32)), last_broken
 
 
 def _read_numbers(block: bytes, text: Bytes, around: Places) -> tuple[Matrix, set[int]]:
@@ -194,10 +174,8 @@ def _read_numbers(block: bytes, text: Bytes, around: Places) -> tuple[Matrix, se
     for place, row in zip(odd.tolist(), of_row.tolist(), strict=True):
         if row not in rejected:
             value = as_number(block[starts[place] - MARGIN : ends[place] - MARGIN])
-            if value is None:
-                rejected.add(row)
-            else:
-                values[place] = value
+            values[place] = np.nan if value is None else value
+            rejected |= {row} if value is None else set()
     return rows, rejected
 
 
@@ -222,16 +200,16 @@ class Header:
         """The number of words by which it may be wrong: published files, too, are off by one."""
         return min(max(1, self.count // ONE_IN_HEADER), (self.count - 1) // 2)
 
-    def check(self, path: Path, count: int) -> None:
-        """Warn of a header that is off by a word or a thousandth; raise BadFile if it is by more."""
-        if count != self.count and abs(count - self.count) <= self.tolerance:
-            log.warning("%s: line 1 says %d words, got %d, and all were read", path, self.count, count)
-        elif count != self.count:
-            shorter = f", or if it was shortened, correct line 1 to {count} {self.dimension}" if count else ""
+    def check(self, path: Path, count: int, odd: str = "") -> None:
+        """Warn of a header that is off by a word or a thousandth; BadFile for more, or for what is `odd`."""
+        if odd or abs(count - self.count) > self.tolerance:
+            right = f", or if it was shortened, correct line 1 to {count} {self.dimension}" if count else ""
             raise BadFile(
-                f"{path}: expected {self.count} words as line 1 says, got {count}; the file may be "
-                f"incomplete: download it again{shorter}"
+                f"{path}: expected {self.count} words of {self.dimension} numbers as line 1 says, got "
+                f"{odd or count}; the file is damaged or incomplete: download it again{'' if odd else right}"
             )
+        if count != self.count:
+            log.warning("%s: line 1 says %d words, got %d, and all were read", path, self.count, count)
 
 
 def parse_header(path: Path, head: bytes) -> Header | None:
@@ -246,15 +224,12 @@ def parse_header(path: Path, head: bytes) -> Header | None:
     return header
 
 
-def text_table(source: Source, *, longest_line: int = LONGEST_LINE) -> Table:
-    """The table of a text file, whose words and rows are read lazily.
-
-    Raise BadFile for more than `longest_line` bytes without an end of line: that is no text.
-    """
+def text_table(source: Source) -> Table:
+    """The table of a text file, whose words and rows are read lazily; BadFile for what is no text."""
     # What glibc sees freed at once, up to 32 MB, it keeps from then on: else each block is paged in anew.
     np.empty(_KEPT_FREE, np.uint8)
     size = _HEAD
-    while (head := source.peek(size)).count(b"\n") < 2 and size <= len(head) < longest_line:
+    while (head := source.peek(size)).count(b"\n") < 2 and size <= len(head) < LONGEST_LINE:
         size *= 2
     if b"\n" not in head and head.count(b"\r") > 1:
         raise BadFile(
@@ -270,7 +245,7 @@ def text_table(source: Source, *, longest_line: int = LONGEST_LINE) -> Table:
         source.read(len(line) + 1)
     lines = head.split(b"\n")
     # The last line is incomplete, unless it is the only one.
-    sample = [line for line in lines[:-1] or lines if line.strip()][:SAMPLE]
+    sample = [line for line in lines[:-1] or lines if line.strip()][: broken.SAMPLE]
     _check_counts(source.path, sample)
     dimension = _dimension(source.path, header, sample)
     # From the length of the first lines; compression shrinks text vectors two- to threefold.
@@ -278,7 +253,7 @@ def text_table(source: Source, *, longest_line: int = LONGEST_LINE) -> Table:
     rows = int(1.05 * source.size * (3 if source.packed else 1) / a_line) + 1
     dropped = Dropped()
     place = Line(source.path, 2 if header else 1, dimension)
-    blocks = _blocks(_whole_lines(source, longest_line), place, header, dropped)
+    blocks = _blocks(_whole_lines(source), place, header, dropped)
     most = min(2 * rows, header.count) if header else rows
     return Table(source.path, dimension, most, blocks, dropped=dropped)
 
@@ -306,9 +281,9 @@ def _dimension(path: Path, header: Header | None, sample: list[bytes]) -> int:
         first = sample[0] if sample else b""
         got = repr(first[:40].decode("utf-8", "replace")) if sample else "only blank lines"
         raise BadFile(f"{path}:1: expected a word and its numbers, got {got}; {_advice(first)}")
-    worded = [line for line in sample if not lacks_word(line, header.dimension)]
+    worded = [line for line in sample if not broken.lacks_word(line, header.dimension)]
     got_numbers = {min(numbers_at_end(line.split()), header.dimension) for line in worded}
-    if runs_over(sample, header.dimension):
+    if broken.runs_over(sample, header.dimension):
         got_numbers = {numbers_at_end(sample[0].split())}
     elif len(got_numbers) != 1 or not 0 < min(got_numbers) < header.dimension:
         return header.dimension
@@ -330,24 +305,20 @@ def _advice(line: bytes) -> str:
 
 
 def _blocks(blocks: Iterator[bytes], line: Line, header: Header | None, dropped: Dropped) -> Iterator[Block]:
-    count, block, last = 0, b"\n", None
+    count, block, last, most = 0, b"\n", None, header.count + header.tolerance if header else None
     for block in blocks:
         lines, found, last = _read_block(block, line, dropped)
-        line = line.after(lines)
-        count = dropped.whole + len(dropped)
+        line, count = line.after(lines), dropped.whole + len(dropped)
         yield found
-        if header and count > header.count + header.tolerance:
-            raise BadFile(
-                f"{line.path}:{header.count + 2}: expected the end after {header.count} words as line 1 "
-                "says, got another line; download the file again or correct line 1"
-            )
-    if header:
-        header.check(line.path, count)
+        if most is not None and count > most:
+            break
+    if header and most is not None:
+        header.check(line.path, count, "more" if count > most else "")
     elif last and not block.endswith(b"\n"):
         raise BadFile(last.error)  # the last line was cut off: who knows how many are missing
 
 
-def _whole_lines(source: Source, longest_line: int) -> Iterator[bytes]:
+def _whole_lines(source: Source) -> Iterator[bytes]:
     """Blocks of about BLOCK bytes that end at the end of a line, the last as the file ends."""
     rest, waiting = list[bytes](), 0
     while data := source.read(BLOCK):
@@ -356,7 +327,7 @@ def _whole_lines(source: Source, longest_line: int) -> Iterator[bytes]:
             rest, waiting = [], 0
         rest.append(data[cut:])
         waiting += len(data) - cut
-        if waiting > longest_line:
+        if waiting > LONGEST_LINE:
             raise BadFile(
                 f"{source.path}: expected text, got {waiting} bytes without an end of line; "
                 "check that it contains word vectors"

@@ -39,39 +39,27 @@ def _blocks(source: Source, header: Header, dropped: Dropped) -> Iterator[Block]
     row, data, done, most = 4 * header.dimension, b"", 0, header.count + header.tolerance
     while more := source.read(_BLOCK):
         data += more
-        words, rows, used = _entries(data, row, most - done)
+        words, rows, used = _split(data, row, most - done, phrases=False)
+        if words and not _is_word(b"x".join(words)):
+            words, rows, used = _split(data, row, most - done, phrases=True)
         if words:
-            yield keep_whole(source.path, words, rows, dropped)
+            matrix = np.frombuffer(b"".join(rows), "<f4").reshape(len(rows), header.dimension)  # (p, d)
+            yield keep_whole(source.path, words, matrix, dropped)
             done += len(words)
             data = data[used:]
-        if _never_ends(source, data, row) or (done == most and data.strip(b"\n")):
+        # With an absurd dimension in the header, the whole file would be read into memory first.
+        no_word = b" " not in data[:_LONGEST_WORD] and len(data) > _LONGEST_WORD
+        never_ends = no_word or (not source.packed and row > source.size > 0)
+        if never_ends or (done == most and data.strip(b"\n")):
             break
-    if (data + (source.read(2) if done >= header.count else b"")).strip(b"\n"):
-        got = "more" if done >= header.count else f"the end after {done}"
-        raise BadFile(
-            f"{source.path}: expected {header.count} words of {header.dimension} numbers as line 1 says, got "
-            f"{got}; the file is damaged or incomplete: download it again"
-        )
-    header.check(source.path, done)
-
-
-def _never_ends(source: Source, data: bytes, row: int) -> bool:
-    # With an absurd dimension in the header, the whole file would be read into memory first.
-    no_word = b" " not in data[:_LONGEST_WORD] and len(data) > _LONGEST_WORD
-    return no_word or (not source.packed and row > source.size > 0)
-
-
-def _entries(data: bytes, row: int, wanted: int) -> tuple[list[bytes], Matrix, int]:
-    # The complete entries of `data`: p words, their rows (p, d), and the number of bytes read.
-    words, rows, at = _split(data, row, wanted, phrases=False)
-    if words and not _is_word(b"x".join(words)):
-        words, rows, at = _split(data, row, wanted, phrases=True)
-    matrix = np.frombuffer(b"".join(rows), "<f4").reshape(len(rows), row // 4)  # (p, d)
-    return words, matrix, at
+    ended = done >= header.count
+    odd = (data + (source.read(2) if ended else b"")).strip(b"\n")
+    header.check(source.path, done, ("more" if ended else f"the end after {done}") if odd else "")
 
 
 def _split(data: bytes, row: int, wanted: int, *, phrases: bool) -> tuple[list[bytes], list[bytes], int]:
-    # With `phrases`, where no word follows a row, it may have begun with the rest of a phrase.
+    # The complete entries: p words, their rows, and the number of bytes read. With `phrases`, where no word
+    # follows a row, it may have begun with the rest of a phrase.
     words: list[bytes] = []
     rows: list[bytes] = []
     at = before = 0  # before: where the row of the word before begins

@@ -71,14 +71,9 @@ def _parquet(path: Path, words: Sequence[bytes], rows: Matrix) -> None:
 
 
 WRITERS: dict[str, Callable[[Path, Sequence[bytes], Matrix], None]] = {
-    "text": _text,
-    "glove": _glove,
-    "windows": _windows,
-    "word2vec": _word2vec,
-    "without newlines": _without_newlines,
-    "npz": _npz,
-    "parquet": _parquet,
-}
+    "text": _text, "glove": _glove, "windows": _windows, "word2vec": _word2vec,
+    "without newlines": _without_newlines, "npz": _npz, "parquet": _parquet,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", BROKEN)
@@ -244,7 +239,7 @@ def test_a_file_without_words_is_named_as_that(tmp_path: Path) -> None:
     with pytest.raises(BadFile, match=r"x:2: expected a word before the 3 numbers, got none; .* \(40 of 40 "):
         read_vectors(tmp_path / "x", language="en")
     (tmp_path / "x").write_bytes(b"40 3\n")
-    with pytest.raises(BadFile, match=r"got 0; the file may be incomplete: download it again$"):
+    with pytest.raises(BadFile, match=r"got 0; the file is damaged or incomplete: download it again$"):
         read_vectors(tmp_path / "x", language="en")
     (tmp_path / "x").write_bytes(b"2 2\nthe 0,5 0,25\nof 1,5 2\n")
     with pytest.raises(BadFile, match=r"x:2: .*got '0,5' .*write numbers with a decimal point"):

@@ -26,14 +26,8 @@ def _train(folder: Path, name: str, **options: object) -> Path:
     text = folder / f"{name}.txt"
     text.write_text("\n".join(" ".join(rng.choices(words, k=12)) for _ in range(300)), encoding="utf-8")
     settings = {
-        "dim": DIMENSION,
-        "epoch": 1,
-        "minCount": 1,
-        "bucket": 500,
-        "thread": 1,
-        "verbose": 0,
-        **options,
-    }
+        "dim": DIMENSION, "epoch": 1, "minCount": 1, "bucket": 500, "thread": 1, "verbose": 0, **options,
+    }  # fmt: skip
     fasttext.train_unsupervised(str(text), **settings).save_model(str(folder / f"{name}.bin"))
     return folder / f"{name}.bin"
 
@@ -99,7 +93,7 @@ def test_a_model_without_ngrams(without_ngrams: Path) -> None:
 
 
 def test_half_a_surrogate_pair(model: Path) -> None:
-    with pytest.raises(Mismatch, match="UTF-8 can encode"):
+    with pytest.raises(Mismatch, match="expected words in UTF-8"):
         subword_vectors(model, ["\ud800"])
 
 
@@ -148,13 +142,6 @@ def test_settings_that_would_crash_the_library(
     content = bytearray(model.read_bytes())
     struct.pack_into("<q" if offset == 84 else "<i", content, offset, value)
     assert part in _refused(tmp_path / "x.bin", bytes(content))
-
-
-def test_words_that_are_not_utf8(model: Path, tmp_path: Path) -> None:
-    content = model.read_bytes()
-    for number in range(10, 60):
-        content = content.replace(b"word%d" % number, b"mot%d\xe9" % number, 1)
-    assert "expected UTF-8 in word " in _refused(tmp_path / "x.bin", content)
 
 
 def test_numbers_that_are_not_finite(without_ngrams: Path, tmp_path: Path) -> None:

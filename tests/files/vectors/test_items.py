@@ -163,7 +163,7 @@ BAD: dict[str, tuple[Write, str]] = {
     "zero.npy": (_npy(np.zeros((3, 2))), "expected vectors, got only zeros"),
     "complex.npy": (_npy(ROWS * 1j), "got complex64"),
     "text.npy": (_npy(ROWS.astype(str)), "got <U32"),
-    "fortran.npy": (_npy(np.asfortranarray(ROWS)), "save it with np.ascontiguousarray(array)"),
+    "fortran.npy": (_npy(np.asfortranarray(ROWS)), "save np.ascontiguousarray(array)"),
     "objects.npy": (_npy(OBJECTS), "got Array can't be memory-mapped: Python objects"),
     "flat.npz": (_npz(vectors=ROWS[0]), "got float32 of shape (4,)"),
     "number.npz": (_npz(vectors=np.float32(1), ids=np.array(IDS)), "expected `ids` to be one text"),

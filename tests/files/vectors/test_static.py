@@ -167,12 +167,12 @@ def test_half_precision_is_read(tmp_path: Path) -> None:
 
 
 UNCLEAR: dict[str, tuple[Any, str]] = {
-    "two matrices": ({"a": TENSOR, "b": TENSOR}, "got 2 of them; save them as torch.save"),
-    "no matrix": ({"words": WORDS}, "got 0 of them"),
-    "a number": (3, "got 0 of them"),
-    "vectors of other lengths": ({"a": TENSOR[0], "b": TENSOR[1, :2]}, "got 0 of them"),
-    "too few words": ({"words": WORDS[:3], "vectors": TENSOR}, "got 5 rows and another number of words"),
-    "two lists": ({"a": WORDS, "b": WORDS[::-1], "c": TENSOR}, "got 2 lists of words"),
+    "two matrices": ({"a": TENSOR, "b": TENSOR}, "got 5 x 3, 5 x 3 with lists of"),
+    "no matrix": ({"words": WORDS}, "got none with lists of"),
+    "a number": (3, "got none with lists of"),
+    "vectors of other lengths": ({"a": TENSOR[0], "b": TENSOR[1, :2]}, "got none with lists of"),
+    "too few words": ({"words": WORDS[:3], "vectors": TENSOR}, "got 5 x 3 with lists of 3 words"),
+    "two lists": ({"a": WORDS, "b": WORDS[::-1], "c": TENSOR}, "got 5 x 3 with lists of 5 and 5 words"),
     "sparse": ((WORDS, TENSOR.to_sparse()), "expected a dense tensor of real numbers"),
     "complex": ((WORDS, TENSOR * 1j), "expected a dense tensor of real numbers"),
     "one number many times": ((WORDS, torch.ones(1, 1).expand(5, 10**6)), "got a part of them"),
@@ -233,11 +233,7 @@ PIECES: dict[str, tuple[dict[str, Any], dict[str, int]]] = {
         {"the": 1, "été": 3},
     ),
     "ends of words": (
-        {
-            "type": "BPE",
-            "vocab": numbered("[PAD]", "the</w>", "th", "roi</w>"),
-            "end_of_word_suffix": "</w>",
-        },
+        {"type": "BPE", "vocab": numbered("[PAD]", "the</w>", "th", "roi</w>"), "end_of_word_suffix": "</w>"},
         {"the": 1, "roi": 3},
     ),
 }

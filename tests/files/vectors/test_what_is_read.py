@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import io
 import json
-import lzma
 import pickle
-import tarfile
-import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,11 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from torch import from_numpy
 
 from muse.errors import BadFile
 from muse.files import read_vectors, write_npz, write_vectors_text, write_word2vec
 from tests.conftest import ROOT
 from tests.files.vectors.test_static import GENSIM, numbered, static_folder
+from tests.support.vector_files import PACKERS, fasttext_model, flat_index, packed, tensor_file, torch_file
 
 PAGE = ROOT / "docs" / "pages" / "how-to" / "what-muse-reads.md"
 WORDS = ["roi", "été", "reine", "👍"]
@@ -66,46 +62,10 @@ def _changed(
     return write
 
 
-def _packed(pack: Callable[[bytes], bytes]) -> Callable[[Path], object]:
-    def write(path: Path) -> None:
-        _text(path)
-        path.write_bytes(pack(path.read_bytes()))
-
-    return write
-
-
-def _zipped(content: bytes) -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        archive.writestr("x.vec", content)
-    return stream.getvalue()
-
-
-def _tarred(mode: str) -> Callable[[bytes], bytes]:
-    def pack(content: bytes) -> bytes:
-        stream = io.BytesIO()
-        with tarfile.open(fileobj=stream, mode=mode) as archive:  # type: ignore[call-overload]
-            member = tarfile.TarInfo("x.vec")
-            member.size = len(content)
-            archive.addfile(member, io.BytesIO(content))
-        return stream.getvalue()
-
-    return pack
-
-
 def _keys(path: Path) -> None:
     write_vectors_text(
         path, [*(f"/c/fr/{word}" for word in WORDS), "/c/en/king"], np.vstack([ROWS, ROWS[:1]])
     )
-
-
-def _fasttext(path: Path) -> None:
-    import fasttext
-
-    text = path.with_suffix(".txt")
-    text.write_text("\n".join([" ".join(WORDS * (4 - place)) for place in range(4)]), encoding="utf-8")
-    settings = {"dim": 3, "epoch": 1, "minCount": 1, "bucket": 9, "thread": 1, "verbose": 0}
-    fasttext.train_unsupervised(str(text), **settings).save_model(str(path))
 
 
 def _parquet(path: Path) -> None:
@@ -139,34 +99,11 @@ def _transformer(path: Path) -> None:
     static_folder(path, {"vocab": numbered(*WORDS)}, {"encoder.layer.0.weight": ROWS})
 
 
-def _torch(thing: Any, **options: Any) -> Callable[[Path], object]:
-    def write(path: Path) -> None:
-        import torch
-
-        torch.save(thing(torch), path, **options)
-
-    return write
-
-
 def _rows_parquet(path: Path) -> None:
     import pyarrow as arrow
     from pyarrow import parquet
 
     parquet.write_table(arrow.table({"vector": list(ROWS)}), path)
-
-
-def _safetensors(path: Path) -> None:
-    from safetensors.numpy import save_file
-
-    save_file({"embeddings": ROWS}, path)
-
-
-def _flat(path: Path) -> None:
-    import faiss
-
-    index = faiss.IndexFlatIP(3)
-    index.add(ROWS)
-    faiss.write_index(index, str(path))
 
 
 def _list(row: Any) -> bytes:
@@ -180,11 +117,8 @@ def _bytes(content: bytes) -> Callable[[Path], object]:
 SAVEZ = 'convert: `np.savez("vectors.npz", words=..., matrix=...)`'
 CASES = [
     Case(
-        "text with a first line `n d`",
-        "fastText `.vec`, word2vec, gensim, `muse export`",
-        READ,
-        {"x.vec": _text},
-        WORDS,
+        "text with a first line `n d`", "fastText `.vec`, word2vec, gensim, `muse export`", READ,
+        {"x.vec": _text}, WORDS,
     ),
     Case("text without it", "GloVe", READ, {"x.txt": _changed(header=False)}, WORDS),
     Case(
@@ -198,25 +132,16 @@ CASES = [
         WORDS,
     ),
     Case(
-        "keys such as `/c/fr/roi`, `/c/fr/roi/n`, `fr:roi`, `fr/roi` or `fr_roi`",
-        "ConceptNet Numberbatch",
-        "read: the words of the language, without the prefix",
-        {"x.txt": _keys},
-        WORDS,
+        "keys such as `/c/fr/roi`, `/c/fr/roi/n`, `fr:roi`, `fr/roi` or `fr_roi`", "ConceptNet Numberbatch",
+        "read: the words of the language, without the prefix", {"x.txt": _keys}, WORDS,
     ),
     Case(
-        "word2vec binary",
-        "word2vec, gensim, `muse export`",
-        READ,
-        {"x.bin": lambda path: write_word2vec(path, WORDS, ROWS)},
-        WORDS,
+        "word2vec binary", "word2vec, gensim, `muse export`", READ,
+        {"x.bin": lambda path: write_word2vec(path, WORDS, ROWS)}, WORDS,
     ),
     Case(
-        "fastText `.bin`",
-        "fastText",
-        "read; `--src-words` adds other words",
-        {"x.bin": _fasttext},
-        [*WORDS, "</s>"],
+        "fastText `.bin`", "fastText", "read; `--src-words` adds other words",
+        {"x.bin": fasttext_model(WORDS)}, [*WORDS, "</s>"],
     ),
     Case(
         "`.npz` with `words` and `matrix` or `vectors`",
@@ -229,18 +154,12 @@ CASES = [
         WORDS,
     ),
     Case(
-        "Parquet with `word` and `vector`",
-        "pandas, Polars, DuckDB, Spark, `muse export`",
-        "read (extra `parquet`)",
-        {"x.parquet": _parquet},
-        WORDS,
+        "Parquet with `word` and `vector`", "pandas, Polars, DuckDB, Spark, `muse export`",
+        "read (extra `parquet`)", {"x.parquet": _parquet}, WORDS,
     ),
     Case(
-        "a pipeline: folder, wheel, sdist or name",
-        "spaCy",
-        "read (extra `spacy`)",
-        {"x": _pipeline, "x.whl": _wheel},
-        WORDS,
+        "a pipeline: folder, wheel, sdist or name", "spaCy", "read (extra `spacy`)",
+        {"x": _pipeline, "x.whl": _wheel}, WORDS,
     ),
     Case(
         "a folder of a static embedding",
@@ -250,11 +169,8 @@ CASES = [
         WORDS,
     ),
     Case(
-        "`.pt` with one matrix and a list of words",
-        "PyTorch since 1.6, torchtext",
-        "read",
-        {"x.pt": _torch(lambda torch: {"words": WORDS, "vectors": torch.from_numpy(ROWS)})},
-        WORDS,
+        "`.pt` with one matrix and a list of words", "PyTorch since 1.6, torchtext", "read",
+        {"x.pt": torch_file({"words": WORDS, "vectors": from_numpy(ROWS)})}, WORDS,
     ),
     Case(
         "unlabelled vectors: `.npy`, `.npz`, `.pt`, Parquet, safetensors, flat faiss indices, JSON lines, "
@@ -262,12 +178,9 @@ CASES = [
         "vector stores",
         "read: see [vector stores](vector-store.md#formats)",
         {
-            "x.npy": lambda path: np.save(path, ROWS),
-            "x.npz": lambda path: np.savez(path, ROWS),
-            "x.pt": _torch(lambda torch: torch.from_numpy(ROWS)),
-            "x.parquet": _rows_parquet,
-            "x.safetensors": _safetensors,
-            "x.faiss": _flat,
+            "x.npy": lambda path: np.save(path, ROWS), "x.npz": lambda path: np.savez(path, ROWS),
+            "x.pt": torch_file(from_numpy(ROWS)), "x.parquet": _rows_parquet,
+            "x.safetensors": tensor_file(embeddings=ROWS), "x.faiss": flat_index(ROWS),
             "x.jsonl": _bytes(b"".join(b'{"vector": %b}\n' % _list(row) for row in ROWS)),
             "x.csv": _bytes(b"embedding\n" + b"".join(b'"%b"\n' % _list(row) for row in ROWS)),
         },
@@ -277,24 +190,12 @@ CASES = [
         "a file of the above as `.gz`, `.bz2` or `.xz`, or alone in a `.zip` or `.tar`, packed or not",
         "",
         "read; folders, `.npz`, `.pt` and Parquet are not packed again",
-        {
-            "x.gz": _packed(gzip.compress),
-            "x.bz2": _packed(bz2.compress),
-            "x.xz": _packed(lzma.compress),
-            "x.zip": _packed(_zipped),
-            "x.tar": _packed(_tarred("w")),
-            "x.tar.gz": _packed(_tarred("w:gz")),
-            "x.tar.bz2": _packed(_tarred("w:bz2")),
-            "x.tar.xz": _packed(_tarred("w:xz")),
-        },
+        {f"x.{form}": packed(_text, form) for form in PACKERS},
         WORDS,
     ),
     Case(
-        "`.kv`, `.model`",
-        "gensim",
-        "convert: the message has the command, by `save_word2vec_format`",
-        {"x.kv": GENSIM["gensim.models.keyedvectors.KeyedVectors"][1]},
-        way_out='.save_word2vec_format("',
+        "`.kv`, `.model`", "gensim", "convert: the message has the command, by `save_word2vec_format`",
+        {"x.kv": GENSIM["gensim.models.keyedvectors.KeyedVectors"][1]}, way_out='.save_word2vec_format("',
     ),
     Case(
         "other pickles; `.pt` and `.pth` of PyTorch before 1.6, or with objects",
@@ -302,7 +203,7 @@ CASES = [
         "never loaded, since they can run code; " + SAVEZ,
         {
             "x.pkl": _bytes(pickle.dumps(dict(zip(WORDS, ROWS, strict=True)))),
-            "x.pth": _torch(lambda torch: torch.from_numpy(ROWS), _use_new_zipfile_serialization=False),
+            "x.pth": torch_file(from_numpy(ROWS), _use_new_zipfile_serialization=False),
         },
         way_out='np.savez("vectors.npz", words=..., matrix=...)',
     ),
@@ -339,18 +240,12 @@ CASES = [
         way_out="remove the second column",
     ),
     Case(
-        "text with lines that end in CR alone",
-        "old Macs",
-        "convert: `tr '\\r' '\\n' < FILE > OUT`",
-        {"x.txt": _changed((b"\n", b"\r"))},
-        way_out="tr '\\r' '\\n' < FILE > OUT",
+        "text with lines that end in CR alone", "old Macs", "convert: `tr '\\r' '\\n' < FILE > OUT`",
+        {"x.txt": _changed((b"\n", b"\r"))}, way_out="tr '\\r' '\\n' < FILE > OUT",
     ),
     Case(
-        "text in UTF-16",
-        "Windows",
-        "convert: `iconv -f UTF-16 -t UTF-8`",
-        {"x.txt": _bytes("roi 0.1 0.2\n".encode("utf-16"))},
-        way_out="iconv -f UTF-16 -t UTF-8",
+        "text in UTF-16", "Windows", "convert: `iconv -f UTF-16 -t UTF-8`",
+        {"x.txt": _bytes("roi 0.1 0.2\n".encode("utf-16"))}, way_out="iconv -f UTF-16 -t UTF-8",
     ),
     Case(
         "`.zst`, `.7z`, `.rar`, `.lz4`, `.Z`",
@@ -360,13 +255,10 @@ CASES = [
         way_out="unpack it first",
     ),
     Case(
-        "a folder of a transformer",
-        "Hugging Face, sentence-transformers",
-        "give it as [`--encoder`](use-encoder.md)",
-        {"x": _transformer},
-        way_out="give it as --encoder",
+        "a folder of a transformer", "Hugging Face, sentence-transformers",
+        "give it as [`--encoder`](use-encoder.md)", {"x": _transformer}, way_out="give it as --encoder",
     ),
-]
+]  # fmt: skip
 FILES = [pytest.param(case, name, id=f"{case.format[:30]}, {name}") for case in CASES for name in case.files]
 
 
