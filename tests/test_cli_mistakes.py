@@ -82,7 +82,7 @@ MISTAKES = [
           "muse fetch --list names them all; did you mean fr?"),
     wrong("fetch dictionary en_fr", "got 'en_fr'; did you mean en-fr?"),
     wrong("fetch dictionary fr-en", "--accept-non-commercial"),
-    wrong("fetch vectors fr --mirror localhost", "http://", "give the whole address"),
+    wrong("fetch vectors fr --mirror localhost", "http://", "add it"),
     wrong("encode space --lang fr --encoder maen --out x.npy --input text", "did you mean mean?"),
     # of files
     wrong("align --src fr --tgt en --src-emb nosuch.vec", "nosuch.vec: expected a file", "check the path"),

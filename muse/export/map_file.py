@@ -13,7 +13,6 @@ A row of zeros, which points nowhere, stays one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -54,17 +53,17 @@ class PortableMap:
     @classmethod
     def of(cls, space: Space, language: str, into: str | None = None) -> PortableMap:
         """The map of a language, into the space or `into` a store; BadSetting for an unknown language."""
-        side = space.side(language)
-        steps, weight = side.normalisation, np.asarray(side.mapping)
-        if into is None:
-            return cls(language, space.pivot, tuple(steps.steps), steps.means, weight)
-        back, own = ToStore.of(space, into), store_map(space, language, into)
-        hidden = None if own is None else own.hidden
-        if own is not None:
-            weight = np.asarray(own.weight)
-        else:
-            weight = (back.mapping.T.astype(np.float64) @ weight).astype(np.float32)
-        return cls(language, space.pivot, tuple(steps.steps), steps.means, weight, back.shifts, into, hidden)
+        side, hidden, shifts = space.side(language), None, tuple[Matrix, ...]()
+        weight = np.asarray(side.mapping)
+        if into is not None:
+            back, own = ToStore.of(space, into), store_map(space, language, into)
+            if own is None:
+                weight = (back.mapping.T.astype(np.float64) @ weight).astype(np.float32)
+            else:
+                weight, hidden = np.asarray(own.weight), own.hidden
+            shifts = back.shifts
+        steps = side.normalisation
+        return cls(language, space.pivot, tuple(steps.steps), steps.means, weight, shifts, into or "", hidden)
 
     @property
     def metadata(self) -> dict[str, str]:
@@ -110,84 +109,44 @@ def _as_safetensors(found: PortableMap) -> bytes:
 def _as_onnx(found: PortableMap) -> bytes:
     """The graph: division by the length, subtraction of a mean, and a product, in the order of the steps."""
     onnx = library("onnx", "an .onnx file", "exchange")
-    helper = onnx.helper
-    constants = {"least": np.array([SMALL], np.float32), "weight": np.ascontiguousarray(found.weight.T)}
-    graph = _Graph(helper.make_node, constants)
+    helper, nodes, rows = onnx.helper, list[Any](), "vectors"
+    constants = {"least": np.array([SMALL], np.float32), "weight": found.weight.T}
+
+    def add(operation: str, *inputs: str, **attributes: Any) -> str:
+        # The name of what the operation gives, which is that of its place.
+        nodes.append(helper.make_node(operation, [*inputs], [f"{operation}.{len(nodes)}"], **attributes))
+        return f"{operation}.{len(nodes) - 1}"
+
+    if found.hidden is not None:
+        constants |= {one.name: getattr(found.hidden, one.name).T for one in fields(found.hidden)}
     means, shifts = iter(found.means), iter(found.shifts)
     for step in (*found.steps, "map", "unit", *("shift", "unit") * len(found.shifts)):
-        if step == "unit":
-            graph.divide_by_length()
-        elif step == "centre":
-            graph.shift("Sub", "mean", next(means))
-        elif step == "shift":
-            graph.shift("Add", "shift", next(shifts))
+        if step == "unit":  # rows of zeros stay
+            length = add("ReduceL2", rows, axes=[1], keepdims=1)
+            rows = add("Div", rows, add("Max", length, "least"))
+        elif step == "map":
+            product = add("MatMul", rows, "weight")
+            if found.hidden is not None:
+                inputs = add("Add", add("MatMul", rows, "inner"), "bias")
+                product = add("Add", product, add("MatMul", add("Relu", inputs), "outer"))
+            rows = product
         else:
-            graph.map(found.hidden)
-    graph.keep_zeros()
+            constants[name := f"{step}.{len(nodes)}"] = next(means if step == "centre" else shifts)
+            rows = add("Sub" if step == "centre" else "Add", rows, name)
+    # A row of zeros stays one: what the means made of it is taken out again.
+    known = add("Sign", add("ReduceL2", "vectors", axes=[1], keepdims=1))
+    nodes.append(helper.make_node("Mul", [rows, known], ["mapped"]))
     k, d = found.weight.shape
     ends = [
         helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, ["rows", width])
         for name, width in (("vectors", d), ("mapped", k))
     ]
     kept = [
-        onnx.numpy_helper.from_array(np.asarray(one, np.float32), name)
-        for name, one in graph.constants.items()
+        onnx.numpy_helper.from_array(np.ascontiguousarray(one, np.float32), name)
+        for name, one in constants.items()
     ]
-    made = helper.make_graph(graph.nodes, f"map of {found.language}", ends[:1], ends[1:], kept)
+    made = helper.make_graph(nodes, f"map of {found.language}", ends[:1], ends[1:], kept)
     model = helper.make_model(made, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="muse")
     model.ir_version = 8  # that of the operators: later ones are refused by older runtimes
     helper.set_model_props(model, found.metadata)
     return bytes(model.SerializeToString())
-
-
-class _Graph:
-    """The nodes of an ONNX graph, from `vectors` to `mapped`, a step after another, and its constants.
-
-    `node` makes a node of an operation and the names of what goes in and comes out.
-    """
-
-    def __init__(self, node: Callable[..., Any], constants: dict[str, Matrix]) -> None:
-        self._node, self.constants = node, constants
-        self.nodes: list[Any] = []
-        self._rows, self._steps = "vectors", 0
-
-    def divide_by_length(self) -> None:
-        """Rows of unit length; those of zeros stay."""
-        length, divisor = f"length.{self._steps}", f"divisor.{self._steps}"
-        self._add("ReduceL2", self._rows, to=length, axes=[1], keepdims=1)
-        self._add("Max", length, "least", to=divisor)
-        self._step("Div", divisor)
-
-    def shift(self, operation: str, name: str, by: Matrix) -> None:
-        """All rows less a mean, or with a shift added, (d,)."""
-        name = f"{name}.{self._steps}"
-        self.constants[name] = by
-        self._step(operation, name)
-
-    def map(self, hidden: HiddenLayer | None) -> None:
-        """The product of the rows and the `weight` (d, k), with what hidden units add."""
-        if hidden is None:
-            self._step("MatMul", "weight")
-            return
-        self.constants |= {"inner": hidden.inner.T, "bias": hidden.bias, "outer": hidden.outer.T}
-        self._add("MatMul", self._rows, "inner", to="sums")
-        self._add("Add", "sums", "bias", to="inputs")
-        self._add("Relu", "inputs", to="units")
-        self._add("MatMul", "units", "outer", to="added")
-        self._add("MatMul", self._rows, "weight", to="product")
-        self._rows = "product"
-        self._step("Add", "added")
-
-    def keep_zeros(self) -> None:
-        """The rows `mapped`: a row of zeros stays one, what the means made of it is taken out again."""
-        self._add("ReduceL2", "vectors", to="given", axes=[1], keepdims=1)
-        self._add("Sign", "given", to="known")
-        self._add("Mul", self._rows, "known", to="mapped")
-
-    def _step(self, operation: str, operand: str) -> None:
-        after = f"rows.{self._steps}"
-        self._add(operation, self._rows, operand, to=after)
-        self._rows, self._steps = after, self._steps + 1
-
-    def _add(self, operation: str, *inputs: str, to: str, **attributes: Any) -> None:
-        self.nodes.append(self._node(operation, [*inputs], [to], **attributes))

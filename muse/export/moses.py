@@ -26,7 +26,7 @@ from torch import Tensor
 from muse.files.writing import check_place, check_text_name, replaced
 from muse.progress import Progress, Tick
 from muse.ranking.probability import check_temperature, csls_probabilities, fit_temperature, held_out_scores
-from muse.ranking.ranker import Ranked, Ranker
+from muse.ranking.ranker import Ranker
 from muse.search.approximate import Approximation
 from muse.search.retrieval import check_top
 from muse.space import Space
@@ -87,28 +87,23 @@ class _Way:
 
     @classmethod
     def of(
-        cls,
-        plain: Space,
-        answers: AnswerTable | None,
-        direction: tuple[str, str],
-        config: MosesConfig,
-        rng: np.random.Generator,
+        cls, space: Space, direction: tuple[str, str], config: MosesConfig, rng: np.random.Generator
     ) -> _Way:
         """The direction, with the temperature that is given or fitted."""
-        most = config.max_vocab, config.max_vocab
-        ranker = Ranker(plain, direction, top=config.top, most=most, make_search=search_with(Approximation()))
-        table, temperature = None, config.temperature
+        most, chosen, temperature = (config.max_vocab,) * 2, None, config.temperature
+        search = search_with(Approximation())
+        ranker = Ranker(space.by_csls(), direction, top=config.top, most=most, make_search=search)
         if temperature is None:
             log.info("fitting the temperature from %s on held-out mutual pairs", direction[0])
             x, y = (rows[:FITTED_ON] for rows in ranker.rows)
             temperature = fit_temperature(*held_out_scores(x, y, top=config.top, rng=rng))
-            table = answers
-        chosen = None if table is None else _Shares.of(table, (len(ranker.rows[0]), len(ranker.rows[1])))
+            if (table := space.answers(*direction)) is not None:
+                chosen = _Shares.of(table, (len(ranker.rows[0]), len(ranker.rows[1])))
         return cls(ranker, temperature, chosen)
 
     def candidates(self, rows: Numbers) -> tuple[Tensor, Tensor]:
         """The CSLS and the row numbers (b, k) of the best targets of the sources `rows` (b,)."""
-        found: Ranked = self.ranker.best(rows)
+        found = self.ranker.best(rows)
         return torch.from_numpy(found.scores), torch.from_numpy(found.columns)
 
     def log_partition(self, tick: Tick) -> Tensor:
@@ -183,17 +178,12 @@ def export_moses(
     check_text_name(out, "phrases", ".txt or .gz")
     check_place(out)
     progress = progress or Progress(quiet=True)
-    plain = space.by_csls()
-    forward, backward = (
-        _Way.of(plain, space.answers(*way), way, config, rng) for way in (direction, direction[::-1])
-    )
+    forward, backward = (_Way.of(space, way, config, rng) for way in (direction, direction[::-1]))
     words = [_phrases(space.vectors(language).words[: config.max_vocab]) for language in direction]
     # In the order of LC_ALL=C sort: by bytes, including the separator.
     keyed = [(f"{one} ||| ".encode(), row) for row, one in enumerate(words[0]) if one is not None]
     order = [row for _, row in sorted(keyed)]
-    left_out = sum(phrases.count(None) for phrases in words)
-    pairs = 0
-    total = sum(map(len, forward.ranker.rows))
+    pairs, total = 0, sum(map(len, forward.ranker.rows))
     with progress.stage(f"phrase table ({out.name})", total, "words") as tick, replaced(out) as stream:
         log_partition = backward.log_partition(tick)  # (m,)
         for begin in range(0, len(order), BATCH):
@@ -202,6 +192,7 @@ def export_moses(
                 stream.write(lines)
                 pairs += lines.count(b"\n")
             tick(len(log_partition) + begin + len(rows), pairs=pairs)
+    left_out = sum(phrases.count(None) for phrases in words)
     return PhraseTable(pairs, left_out, forward.temperature, backward.temperature)
 
 
@@ -241,22 +232,19 @@ def _probabilities(
     return indices, direct, back
 
 
-def _escaped(word: str) -> str:
-    """The word as Moses' tokeniser writes it; in vectors of such text it is written so already."""
-    for sign, name in reversed(_ESCAPES.items()):
-        word = word.replace(name, sign)
-    return "".join(_ESCAPES.get(character, character) for character in word)
-
-
 def _phrases(words: Sequence[str]) -> Phrases:
     # None for a word that is no phrase, or a duplicate once it is cleaned.
     found: dict[str, int] = {}
     for row, word in enumerate(words):
         # Tokens are separated by one space, and escaped as by Moses' own tokeniser: text that it has cut has
-        # none of these characters bare: a bar is a separator, and [X] a part of a rule.
-        if phrase := _escaped(_SPACES.sub(" ", word).strip()):
+        # none of these characters bare: a bar is a separator, and [X] a part of a rule. In vectors of such
+        # text words are written so already.
+        phrase = _SPACES.sub(" ", word).strip()
+        for sign, name in reversed(_ESCAPES.items()):
+            phrase = phrase.replace(name, sign)
+        if phrase := "".join(_ESCAPES.get(character, character) for character in phrase):
             found.setdefault(phrase, row)
-    kept: list[str | None] = [None] * len(words)
+    kept: Phrases = [None] * len(words)
     for phrase, row in found.items():
         kept[row] = phrase
     return kept

@@ -23,7 +23,6 @@ from muse.files.writing import check_folder_place
 from muse.optional import library
 from muse.space import Space
 from muse.space.saving import check_not_an_input
-from muse.vectors import Vectors
 
 log = logging.getLogger(__name__)
 
@@ -47,6 +46,9 @@ def export_spacy(
     `out` becomes the folder of `language`, or else has a folder in it for every language.
     """
     library("spacy", "spaCy's format", "spacy")
+    from spacy.attrs import LOWER
+    from spacy.vectors import Vectors as Library
+
     if language is not None:
         space.side(language)
     places = {language: out} if language else {name: out / folder_name(name) for name in space.languages}
@@ -56,14 +58,20 @@ def export_spacy(
     written = []
     for name, place in places.items():
         vectors = space.vectors(name).most_frequent(max_vocab)
-        kept = _with_keys(vectors, place)
+        kept = vectors
+        if "" in vectors.words:  # the empty word, whose hash is no key; else no copy: it stays memory-mapped
+            kept = vectors.chosen(np.array([row for row, word in enumerate(vectors.words) if word], int))
+        if not len(kept):
+            raise Mismatch(f"{place}: expected words of {name}, got none; choose another --lang")
         others = ", ".join(other for other in space.languages if other != name)
-        nlp = _pipeline(kept, f"Word vectors of {name}, in one space with {others}")
+        nlp = _blank(name)
+        nlp.meta["description"] = f"Word vectors of {name}, in one space with {others}"
+        for word in kept.words:
+            nlp.vocab.strings.add(word)
+        nlp.vocab.vectors = Library(strings=nlp.vocab.strings, data=kept.matrix, keys=kept.words, name=name)
         with writing(place), atomic_folder(place.resolve()) as partial:
             nlp.to_disk(partial)
             if all(word == word.lower() for word in kept.words):
-                from spacy.attrs import LOWER
-
                 # Capitalised tokens then find them; spaCy heeds this setting, but does not write it.
                 settings = partial / VOCAB / SETTINGS
                 found = json.loads(settings.read_text(encoding="utf-8"))
@@ -71,29 +79,6 @@ def export_spacy(
         lost = len(vectors) - len(kept)
         written.append(SpacyWritten(place, name, len(kept), lost, pipeline=nlp.lang))
     return written
-
-
-def _with_keys(vectors: Vectors, place: Path) -> Vectors:
-    # All but the empty word, whose hash is no key.
-    kept = [row for row, word in enumerate(vectors.words) if word]
-    if not kept:
-        raise Mismatch(f"{place}: expected words of {vectors.language}, got none; choose another --lang")
-    if len(kept) == len(vectors):
-        return vectors  # no copy: it stays memory-mapped
-    return vectors.chosen(np.array(kept))
-
-
-def _pipeline(vectors: Vectors, description: str) -> Any:
-    from spacy.vectors import Vectors as Library
-
-    nlp = _blank(vectors.language)
-    nlp.meta["description"] = description
-    for word in vectors.words:
-        nlp.vocab.strings.add(word)
-    nlp.vocab.vectors = Library(
-        strings=nlp.vocab.strings, data=vectors.matrix, keys=vectors.words, name=vectors.language
-    )
-    return nlp
 
 
 def _blank(language: str) -> Any:

@@ -7,7 +7,7 @@ has the mean of its rows. A word that is not in the space counts as a vector of 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,6 @@ from muse.files.atomic import atomic_folder, writing
 from muse.files.writing import check_folder_place
 from muse.optional import library
 from muse.space import Space
-from muse.vectors import Matrix, Vectors
 
 MODULE = "0_StaticEmbedding"
 UNKNOWN = "[UNK]"
@@ -57,13 +56,22 @@ def export_static_embedding(
     check_folder_place(out, OURS)
     sides = [space.vectors(language).most_frequent(max_vocab) for language in languages or space.languages]
     lower = all(word == word.lower() for side in sides for word in side.words)
-    tokenizer = _splitter(tokenizers, lower)
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel({UNKNOWN: 0}, unk_token=UNKNOWN))
+    steps = [tokenizers.normalizers.NFC(), *([tokenizers.normalizers.Lowercase()] if lower else [])]
+    tokenizer.normalizer = tokenizers.normalizers.Sequence(steps)
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
     kept = [_row_of_each(tokenizer, side.words) for side in sides]
     if not any(kept):
-        raise Mismatch(
-            f"{out}: expected words that the tokeniser does not split, got none; export as text instead"
-        )
-    vocabulary, weight = _table(sides, kept)
+        raise Mismatch(f"{out}: expected words that the tokeniser does not split, got none; export as text")
+    tokens = dict.fromkeys(token for rows in kept for token in rows)
+    vocabulary = {token: place for place, token in enumerate([UNKNOWN, *tokens])}
+    weight = np.zeros((len(vocabulary), sides[0].dimension), np.float32)  # (v, d), zero for an unknown one
+    counts = np.zeros(len(vocabulary), np.float32)
+    for side, rows in zip(sides, kept, strict=True):
+        places = [vocabulary[token] for token in rows]
+        weight[places] += side.matrix[list(rows.values())]  # no token twice in one language: no place twice
+        counts[places] += 1
+    weight /= np.maximum(counts, 1)[:, None]
     tokenizer.model = tokenizers.models.WordLevel(vocabulary, unk_token=UNKNOWN)
     with writing(out), atomic_folder(out.resolve()) as partial:
         (partial / MODULE).mkdir()
@@ -90,25 +98,3 @@ def _row_of_each(tokenizer: Any, words: Sequence[str]) -> dict[str, int]:
         else:
             rows.setdefault(token, row)
     return rows
-
-
-def _table(sides: Sequence[Vectors], kept: Sequence[Mapping[str, int]]) -> tuple[dict[str, int], Matrix]:
-    """The place of each token and the rows (v, d), zero for an unknown one; means for words in several."""
-    tokens = dict.fromkeys(token for rows in kept for token in rows)
-    vocabulary = {token: place for place, token in enumerate([UNKNOWN, *tokens])}
-    weight = np.zeros((len(vocabulary), sides[0].dimension), np.float32)
-    counts = np.zeros(len(vocabulary), np.float32)
-    for side, rows in zip(sides, kept, strict=True):
-        places = [vocabulary[token] for token in rows]
-        weight[places] += side.matrix[list(rows.values())]  # no token twice in one language: no place twice
-        counts[places] += 1
-    weight /= np.maximum(counts, 1)[:, None]
-    return vocabulary, weight
-
-
-def _splitter(tokenizers: Any, lower: bool) -> Any:
-    made = tokenizers.Tokenizer(tokenizers.models.WordLevel({UNKNOWN: 0}, unk_token=UNKNOWN))
-    steps = [tokenizers.normalizers.NFC(), *([tokenizers.normalizers.Lowercase()] if lower else [])]
-    made.normalizer = tokenizers.normalizers.Sequence(steps)
-    made.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
-    return made

@@ -19,6 +19,7 @@ import numpy as np
 import torch
 
 from muse.errors import BadFile, BadSetting, Contradiction
+from muse.files.detect import is_number
 from muse.files.plain_text import read_lines
 from muse.files.writing import check_binary_name, check_place, replaced
 from muse.progress import Progress
@@ -47,7 +48,7 @@ def read_vocabulary(path: Path | str) -> list[str]:
         lines.pop()
     if not lines:
         raise BadFile(f"{path}: expected a unit a line, got an empty file; check it")
-    counted = all(len(line.split()) > 1 and _is_number(line.split()[-1]) for line in lines)
+    counted = all(len(line.split()) > 1 and is_number(line.split()[-1].encode()) for line in lines)
     places: dict[str, int] = {}
     for number, line in enumerate(lines, 1):
         unit = line.rstrip().rpartition("\t" if "\t" in line else " ")[0].rstrip() if counted else line
@@ -60,14 +61,6 @@ def read_vocabulary(path: Path | str) -> list[str]:
             )
         places[unit] = number
     return list(places)
-
-
-def _is_number(field: str) -> bool:
-    try:
-        float(field)
-    except ValueError:
-        return False
-    return True
 
 
 @dataclass(frozen=True)
@@ -109,17 +102,13 @@ class Tables:
 
     def as_json(self) -> dict[str, Any]:
         """The units, dimension and origins of rows of each side, for JSON."""
-        sides = {"encoder": self.encoder, "decoder": self.decoder}
         described = {
             side: {
-                "languages": self.languages[side],
-                "units": len(table.names),
-                "dimension": table.weight.shape[1],
-                "padding_idx": table.padding,
-                "rows": table.counts,
+                "languages": self.languages[side], "units": len(table.names),
+                "dimension": table.weight.shape[1], "padding_idx": table.padding, "rows": table.counts,
             }
-            for side, table in sides.items()
-        }
+            for side, table in (("encoder", self.encoder), ("decoder", self.decoder))
+        }  # fmt: skip
         return {"shared": self.shared, "tables": described}
 
 
@@ -152,27 +141,20 @@ def export_torch(
 
     sides = [languages] if config.shared else [languages[:1], languages[1:]]
     made = [table(of, which) for which, of in enumerate(sides)]
-    tables = Tables(made[0], made[-1], {"encoder": [*sides[0]], "decoder": [*sides[-1]]})
-    _write(out, tables, config)
-    return tables
-
-
-def _write(out: Path, tables: Tables, config: TableConfig) -> None:
-    def content(table: LookupTable, side: str) -> dict[str, Any]:
-        return {
-            "names": list(table.names),
-            "weight": torch.from_numpy(table.weight),
-            "origin": torch.from_numpy(table.origin),
-            "padding_idx": table.padding,
-            "languages": tables.languages[side],
-        }
-
-    encoder = content(tables.encoder, "encoder")
-    made = {
-        "version": VERSION, "shared": tables.shared, "specials": list(config.specials),
+    contents = [_content(one, of) for one, of in zip(made, sides, strict=True)]
+    found = {
+        "version": VERSION, "shared": config.shared, "specials": list(config.specials),
         "origins": list(ORIGINS), "fallback": config.fallback,
         # torch saves the same object once.
-        "encoder": encoder, "decoder": encoder if tables.shared else content(tables.decoder, "decoder"),
+        "encoder": contents[0], "decoder": contents[-1],
     }  # fmt: skip
     with replaced(out) as stream:
-        torch.save(made, stream)
+        torch.save(found, stream)
+    return Tables(made[0], made[-1], {"encoder": [*sides[0]], "decoder": [*sides[-1]]})
+
+
+def _content(table: LookupTable, languages: Sequence[str]) -> dict[str, Any]:
+    return {
+        "names": list(table.names), "weight": torch.from_numpy(table.weight),
+        "origin": torch.from_numpy(table.origin), "padding_idx": table.padding, "languages": [*languages],
+    }  # fmt: skip

@@ -6,7 +6,7 @@ The folder of a new space serves muse evaluate and all other commands.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,15 +23,13 @@ from muse.files.space_manifest import Manifest
 from muse.files.vectors.parquet import write_parquet
 from muse.files.writing import check_binary_name, check_folder, check_place, check_text_name
 from muse.normalise import normalise
-from muse.progress import Progress, Tick
+from muse.progress import Progress
 from muse.ranking.derived import write_derived
 from muse.space import Provenance, SideToSave, Space, save_space, space_of_saved
 from muse.space.saving import check_not_an_input
-from muse.vectors import Matrix, Vectors
+from muse.vectors import Vectors
 
 log = logging.getLogger(__name__)
-
-Writer = Callable[[Path, Sequence[str], Matrix, Tick], None]
 
 
 def export_space(space: Space, out: Path, *, max_vocab: int | None = None) -> dict[str, int]:
@@ -50,26 +48,19 @@ def export_space(space: Space, out: Path, *, max_vocab: int | None = None) -> di
     return {language: len(side.vectors) for language, side in sides.items()}
 
 
-def _quickly(write: Callable[[Path, Sequence[str], Matrix], None]) -> Writer:
-    # Binary formats are twenty times faster than text: no progress is needed.
-    return lambda path, words, matrix, _: write(path, words, matrix)
-
-
 class Form(NamedTuple):
     """A format: the suffix of its files in a folder, its writer, and whether files may be compressed."""
 
     suffix: str
-    write: Writer
-    packs: bool
+    write: Callable[..., None]
+    packs: bool = False
 
 
 FORMS = {
-    "text": Form(
-        ".vec", lambda path, words, rows, tick: write_vectors_text(path, words, rows, step=tick), True
-    ),
-    "word2vec": Form(".bin", _quickly(write_word2vec), packs=True),
-    "npz": Form(".npz", _quickly(write_npz), packs=False),
-    "parquet": Form(".parquet", _quickly(write_parquet), packs=False),
+    "text": Form(".vec", write_vectors_text, packs=True),
+    "word2vec": Form(".bin", write_word2vec, packs=True),
+    "npz": Form(".npz", write_npz),
+    "parquet": Form(".parquet", write_parquet),
 }
 
 
@@ -116,7 +107,9 @@ def export_vectors(
             vectors = space.vectors(name).most_frequent(max_vocab)
             held = _storable(vectors, form, path)
             with (progress or Progress(quiet=True)).stage(path.name, len(held), "words") as tick:
-                FORMS[form].write(folder / path.name if folder else path, held.words, held.matrix, tick)
+                # Binary formats are twenty times faster than text: no progress is needed.
+                shown = {"step": tick} if form == "text" else {}
+                FORMS[form].write(folder / path.name if folder else path, held.words, held.matrix, **shown)
             written.append(WrittenFile(path, name, len(held), len(vectors) - len(held)))
     return written
 
@@ -143,7 +136,14 @@ def _places(space: Space, out: Path, form: str, language: str | None) -> dict[st
 
 
 def _storable(vectors: Vectors, form: str, path: Path) -> Vectors:
-    kept = [row for row, word in enumerate(vectors.words) if _can_store(form, word)]
+    # Words that readers restore unchanged: they split text at spaces, some end a line at a return too, and
+    # numpy strips trailing zeros.
+    signs = " \t\n\r" if form in ("text", "word2vec") else ""
+    kept = [
+        row for row, word in enumerate(vectors.words)
+        if word and word == word.strip(" \t\n\r") and not any(sign in word for sign in signs)
+        and not (form == "npz" and word.endswith("\0"))
+    ]  # fmt: skip
     if len(kept) == len(vectors):
         return vectors  # no copy: it stays memory-mapped
     if not kept:
@@ -157,13 +157,3 @@ def _storable(vectors: Vectors, form: str, path: Path) -> Vectors:
         path, len(vectors) - len(kept), form, vectors.words[lost],
     )  # fmt: skip
     return vectors.chosen(np.array(kept))
-
-
-def _can_store(form: str, word: str) -> bool:
-    # Words that readers restore unchanged: they split text at spaces, some end a line at a return too, and
-    # numpy strips trailing zeros.
-    if not word or word != word.strip(" \t\n\r"):
-        return False
-    if form == "parquet":
-        return True
-    return not word.endswith("\0") if form == "npz" else not any(sign in word for sign in " \t\n\r")

@@ -50,19 +50,23 @@ class FetchOptions(Common):
 
 @command(
     FetchOptions,
-    examples=(
-        "muse fetch vectors fr en",
-        "muse fetch dictionary fr-en --part test --accept-non-commercial",
-    ),
+    examples=("muse fetch vectors fr en", "muse fetch dictionary fr-en --part test --accept-non-commercial"),
 )
 def fetch(options: FetchOptions) -> None:
     """Download published word vectors or dictionaries.
 
     Run the same command again to resume an interrupted download. No other command downloads anything.
     """
+    from muse.fetch import published
+
     kind, names = options.kind, options.names
     if options.as_list:
-        _list(as_json=options.as_json)
+        rows = published.listing()
+        if options.as_json:
+            echo(json.dumps({"sources": rows}, ensure_ascii=False))
+        for row in () if options.as_json else rows:
+            echo(f"{row['what']}: {row['about']}, {row['size']} a file, {row['licence']}\n  {row['url']}")
+            echo(f"  {row['languages']}")
         return
     if kind not in FOLDERS or not names:
         got = " ".join(([] if kind is None else [kind]) + [*names]) or "nothing"
@@ -82,41 +86,31 @@ def fetch(options: FetchOptions) -> None:
 
 def _files(options: FetchOptions, kind: str) -> list[dict[str, Any]]:
     """The fields of each file, which is downloaded unless --dry-run is given."""
-    from muse.fetch.published import HOME, FetchConfig, check_item, dictionary, fetch, vectors
+    from muse.fetch import published
     from muse.progress import Progress
 
-    home, folder = options.mirror or HOME, options.out or FOLDERS[kind]
-    config = FetchConfig(folder, home, options.accept_non_commercial)
+    config = published.FetchConfig(options.out or FOLDERS[kind], options.mirror or published.HOME)
     items = [
-        vectors(name, options.source) if kind == "vectors" else dictionary(name, options.part)
+        published.vectors(name, options.source)
+        if kind == "vectors"
+        else published.dictionary(name, options.part)
         for name in dict.fromkeys(options.names)
     ]
     if options.dry_run:
         return [
-            {"path": str(folder / one.name), "size": one.size, "licence": one.licence, "url": one.url(home)}
+            {"path": str(config.folder / one.name), "size": one.size, "licence": one.licence,
+             "url": one.url(config.home)}
             for one in items
-        ]
+        ]  # fmt: skip
     for item in items:  # check all before downloading the first gigabyte
-        check_item(item, config)
+        item.check(non_commercial=options.accept_non_commercial)
     progress, found = Progress(quiet=options.quiet), []
     for number, item in enumerate(items, 1):
         own = progress.part(number, len(items)) if len(items) > 1 else progress
-        one = fetch(item, config, own)
+        one = published.fetch(item, config, own)
         size = f"{one.bytes / 1e6:.1f} MB" + (", already downloaded" if one.cached else "")
         found.append({**one.as_json(), "size": size})
     return found
-
-
-def _list(*, as_json: bool) -> None:
-    from muse.fetch.published import listing
-
-    rows = listing()
-    if as_json:
-        echo(json.dumps({"sources": rows}, ensure_ascii=False))
-        return
-    for row in rows:
-        echo(f"{row['what']}: {row['about']}, {row['size']} a file, {row['licence']}\n  {row['url']}")
-        echo(f"  {row['languages']}")
 
 
 def _kinds(context: click.Context, incomplete: str) -> list[str]:

@@ -117,29 +117,28 @@ class PartialFile:
 
     def remove(self) -> None:
         """Remove the part and its version."""
-        self.path.unlink(missing_ok=True)
-        self.notes.unlink(missing_ok=True)
+        for path in (self.path, self.notes):
+            path.unlink(missing_ok=True)
 
 
 def download(url: str, part: PartialFile, retries: RetryPolicy, tick: Tick) -> None:
     """Complete `part`, to the length given by the server; BadFile if that fails."""
-    failures, wait = 0, retries.first_wait
+    failures = 0
     while True:
         before = part.size()
         try:
             _attempt(url, part, retries, tick)
             return
         except _Retry as again:
-            further = part.size() > before
-            failures, wait = (0, retries.first_wait) if further else (failures + 1, wait)
+            failures = 0 if part.size() > before else failures + 1
             if failures >= retries.tries:
                 raise BadFile(
                     f"{url}: {again}, {failures} times in a row; run the command again later to resume"
                 ) from again
+            wait = retries.first_wait * 2 ** max(failures - 1, 0)
             pause = min(max(wait, again.wait), retries.longest_wait)
             log.warning("%s: %s; trying again in %.0f s", url, again, pause)
             time.sleep(pause)
-            wait *= 2
 
 
 def _attempt(url: str, part: PartialFile, retries: RetryPolicy, tick: Tick) -> None:
@@ -163,10 +162,9 @@ def _attempt(url: str, part: PartialFile, retries: RetryPolicy, tick: Tick) -> N
                     return  # all of it is there: an earlier run ended before it was verified
                 total = _check_answer(url, response, part, have if validator else 0)
                 _write(response.raw, part, total, tick)
-    except requests.TooManyRedirects as error:
-        raise BadFile(f"{url}: expected a file, got too many redirects; try --mirror") from error
-    except ValueError as error:  # that of requests for an address that is none
-        raise BadFile(f"{url}: expected a file, got a redirect to no address; try --mirror") from error
+    except (requests.TooManyRedirects, ValueError) as error:  # the latter for an address that is none
+        got = "a redirect to no address" if isinstance(error, ValueError) else "too many redirects"
+        raise BadFile(f"{url}: expected a file, got {got}; try --mirror") from error
     except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
         if isinstance(error, OSError) and error.errno in FULL:
             raise  # of the disk, not of the connection
@@ -177,18 +175,12 @@ def _check_redirect(url: str, session: requests.Session, response: requests.Resp
     """Raise BadFile for a redirect, before it is followed, but to HTTPS or from HTTP to HTTP."""
     if (location := session.get_redirect_target(response)) is None:
         return
-    try:
-        found = urlsplit(urljoin(response.url, location))
-        named = bool(found.hostname and found.port != 0)  # which raises for what is no port
-    except ValueError:
-        named = False
-    if not named:
-        raise BadFile(f"{url}: expected a file, got a redirect to no address ({location}); try --mirror")
+    found = urlsplit(urljoin(response.url, location))
+    if not found.hostname or found.port == 0:  # which raises for what is no port
+        raise ValueError
     allowed = ("https",) if response.url.startswith("https:") else ("https", "http")
     if found.scheme not in allowed:
-        raise BadFile(
-            f"{url}: expected {allowed[0].upper()}, got a redirect to {found.geturl()}; try --mirror"
-        )
+        raise BadFile(f"{url}: expected {allowed[0].upper()}, got a redirect to {location}; try --mirror")
 
 
 def _check_answer(url: str, response: requests.Response, part: PartialFile, have: int) -> int:
@@ -200,9 +192,7 @@ def _check_answer(url: str, response: requests.Response, part: PartialFile, have
         part.remove()
         raise _Retry("the file on the server has changed")
     if status not in (200, 206):
-        raise BadFile(
-            f"{url}: expected a file, the server answered {status}; check the name, or try --mirror"
-        )
+        raise BadFile(f"{url}: expected a file, the server answered {status}; check the name, try --mirror")
     if "html" in response.headers.get("Content-Type", "").lower():
         raise BadFile(f"{url}: expected a file, got a web page; the address may have changed: try --mirror")
     if status == 200:

@@ -16,6 +16,7 @@ from typing import Any
 from muse.errors import BadFile, BadSetting, did_you_mean
 from muse.fetch.download import PartialFile, RetryPolicy, check_content, download
 from muse.files.atomic import writing
+from muse.files.plain_text import read_lines
 from muse.files.space_folder import checksum
 from muse.files.writing import check_folder, replaced
 from muse.progress import BYTES, Progress, Tick
@@ -67,6 +68,14 @@ class Item:
     def of(self, name: str) -> Item:
         """The file of a language or a pair."""
         return replace(self, path=self.path.format(name))
+
+    def check(self, *, non_commercial: bool) -> None:
+        """Raise BadSetting if the licence is not accepted."""
+        if self.licence == NON_COMMERCIAL and not non_commercial:
+            raise BadSetting(
+                f"{self.name} has the non-commercial licence {self.licence}; accept it with "
+                "--accept-non-commercial"
+            )
 
     def url(self, home: str = HOME) -> str:
         """The address of the file, at `home` or a mirror of it."""
@@ -127,55 +136,38 @@ def dictionary_pairs() -> list[str]:
 
 def listing() -> list[dict[str, str]]:
     """The available collections, a row for each."""
-    known = [("vectors", f"--source {name}", one, " ".join(LANGUAGES)) for name, one in SOURCES.items()]
     pairs = f"{' '.join(EUROPEAN)} with each other; en with {' '.join(WITH_ENGLISH)}, both ways"
-    known.append(("dictionary", "", DICTIONARIES, pairs))
+    known = [(f"vectors --source {name}", one, " ".join(LANGUAGES)) for name, one in SOURCES.items()]
     return [
         {
-            "what": f"{kind} {option}".strip(), "about": one.about, "size": one.size, "licence": one.licence,
-            "url": one.url(), "languages": languages,
+            "what": what, "about": one.about, "size": one.size, "licence": one.licence, "url": one.url(),
+            "languages": languages,
         }
-        for kind, option, one, languages in known
+        for what, one, languages in (*known, ("dictionary", DICTIONARIES, pairs))
     ]  # fmt: skip
 
 
 def read_pins(folder: Path) -> dict[str, str]:
     """The checksum of each file in the folder's SHA256SUMS; BadFile for an invalid line."""
-    path = folder / SUMS
-    pins: dict[str, str] = {}
-    if not path.exists():
-        return pins
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadFile(f"{path}: expected checksums, got {error}; remove it to start a new one") from error
-    for number, line in enumerate(lines, 1):
-        found = _LINE.fullmatch(line)
-        if found is None:
-            raise BadFile(
-                f"{path}:{number}: expected a checksum and a name, got {line[:80]!r}; correct or remove it"
-            )
+    path, pins = folder / SUMS, dict[str, str]()
+    for number, line in enumerate(read_lines(path) if path.exists() else (), 1):
+        if (found := _LINE.fullmatch(line)) is None:
+            raise BadFile(f"{path}:{number}: expected a checksum and a name, got {line[:80]!r}; correct it")
         pins[found[2]] = found[1]
     return pins
 
 
 @dataclass(frozen=True)
 class FetchConfig:
-    """Where files come from and go to, and whether a non-commercial licence is accepted.
-
-    Raise BadSetting if `home` is not a web address.
-    """
+    """Where files come from and go to; BadSetting if `home` is not a web address."""
 
     folder: Path
     home: str = HOME
-    non_commercial: bool = False
     retries: RetryPolicy = field(default_factory=RetryPolicy)
 
     def __post_init__(self) -> None:
         if not self.home.startswith(("https://", "http://")):
-            raise BadSetting(
-                f"--mirror must begin with https:// or http://, got {self.home!r}; give the whole address"
-            )
+            raise BadSetting(f"--mirror must begin with https:// or http://, got {self.home!r}; add it")
 
 
 @dataclass(frozen=True)
@@ -194,15 +186,6 @@ class Fetched:
         return {**vars(self), "path": str(self.path)}
 
 
-def check_item(item: Item, config: FetchConfig) -> None:
-    """Raise BadSetting if the licence is not accepted."""
-    if item.licence == NON_COMMERCIAL and not config.non_commercial:
-        raise BadSetting(
-            f"{item.name} has the non-commercial licence {item.licence}; accept it with "
-            "--accept-non-commercial"
-        )
-
-
 def fetch(item: Item, config: FetchConfig, progress: Progress) -> Fetched:
     """The file, downloaded unless it is there with the recorded checksum; BadFile if that fails.
 
@@ -215,14 +198,9 @@ def fetch(item: Item, config: FetchConfig, progress: Progress) -> Fetched:
     path, url, pin = config.folder / item.name, item.url(config.home), read_pins(config.folder).get(item.name)
     if cached := path.exists():
         if pin is None:
-            raise BadFile(
-                f"{path}: expected no such file, got one that muse did not download; move it elsewhere"
-            )
+            raise BadFile(f"{path}: expected no such file, got one that muse did not download; move it")
         if checksum(path) != pin:
-            raise BadFile(
-                f"{path}: expected the downloaded file ({pin[:8]}), got another; remove it to download it "
-                "again"
-            )
+            raise BadFile(f"{path}: expected the downloaded file ({pin[:8]}), got another; remove it")
         digest = pin
     else:
         digest = _retrieve(item, config, pin, progress)
@@ -233,7 +211,17 @@ def _retrieve(item: Item, config: FetchConfig, pin: str | None, progress: Progre
     """The checksum of the file, which gets its name once it is whole, of its kind, and the one pinned."""
     url, part = item.url(config.home), PartialFile(config.folder / f".{item.name}.part")
     with writing(config.folder):
-        _download(url, part, item.name, config.retries, progress)
+        with ExitStack() as shown:
+            ticks: list[Tick] = []
+
+            def progressed(size: int, total: int) -> None:
+                if not ticks:  # the total is known from the server's response only
+                    stage = progress.stage(item.name, total, BYTES, first=size)
+                    ticks.append(shown.enter_context(stage))
+                ticks[0](size)
+
+            shown.enter_context(progress.stage(f"{item.name} (connecting)", 0))
+            download(url, part, config.retries, progressed)
         try:
             check_content(part.path, item.name, item.kind)
             found = checksum(part.path)
@@ -252,17 +240,3 @@ def _retrieve(item: Item, config: FetchConfig, pin: str | None, progress: Progre
         part.path.replace(config.folder / item.name)
         part.remove()
     return found
-
-
-def _download(url: str, part: PartialFile, name: str, retries: RetryPolicy, progress: Progress) -> None:
-    with ExitStack() as shown:
-        ticks: list[Tick] = []
-
-        def progressed(size: int, total: int) -> None:
-            if not ticks:  # the total is known from the server's response only
-                stage = progress.stage(name, total, BYTES, first=size)
-                ticks.append(shown.enter_context(stage))
-            ticks[0](size)
-
-        shown.enter_context(progress.stage(f"{name} (connecting)", 0))
-        download(url, part, retries, progressed)

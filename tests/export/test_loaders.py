@@ -115,12 +115,8 @@ def test_xlm_and_unsupervisedmt_with_one_table_for_both(tmp_path: Path, shared: 
 def test_fairseq_and_opennmt(tmp_path: Path, language: str) -> None:
     export_vectors(SPACE, tmp_path / "x.vec", form="text", language=language)
     check(fairseq_rows(tmp_path / "x.vec"), SPACE, language)
-    check(opennmt_rows(tmp_path / "x.vec", "word2vec"), SPACE, language)
-
-
-def test_opennmt_takes_our_first_line_for_no_word_as_glove_too(tmp_path: Path) -> None:
-    export_vectors(SPACE, tmp_path / "x.vec", form="text", language="fr")
-    check(opennmt_rows(tmp_path / "x.vec", "GloVe"), SPACE, "fr")
+    for kind in ("word2vec", "GloVe"):  # with which our first line is taken for no word
+        check(opennmt_rows(tmp_path / "x.vec", kind), SPACE, language)
 
 
 def test_marian_by_the_numbers_of_its_vocabulary(tmp_path: Path, shared: Space) -> None:
@@ -177,10 +173,3 @@ def test_hugging_face_resized_and_set(tmp_path: Path, shared: Space) -> None:
     loss.backward()
     assert model.get_output_embeddings().weight is model.get_input_embeddings().weight
     assert bool(torch.isfinite(loss))
-
-
-def test_a_word_that_ends_a_line_of_text_files_is_left_out(tmp_path: Path) -> None:
-    space = plain_space(raw_rows(0, 3), raw_rows(1, 2), ["le", "ch\rat", "chien"], ["a", "b"])
-    (written,) = export_vectors(space, tmp_path / "x.vec", form="text", language="fr")
-    assert written.left_out == 1
-    assert list(xlm_rows(tmp_path / "x.vec", space.vectors("fr").dimension)) == ["le", "chien"]

@@ -114,10 +114,10 @@ def test_languages_are_written_together_or_not_at_all(
     before = tree(tmp_path)
     write = FORMS["text"].write
 
-    def first_alone(path: Path, *arguments: Any) -> None:
+    def first_alone(path: Path, *arguments: Any, **step: Any) -> None:
         if path.name == "en.vec":
             raise OSError("the disk is full")
-        write(path, *arguments)
+        write(path, *arguments, **step)
 
     monkeypatch.setitem(FORMS, "text", FORMS["text"]._replace(write=first_alone))
     with pytest.raises((BadFile, BadSetting, OSError), match="the disk is full"):
