@@ -223,7 +223,7 @@ class Vectors:
             )
         if self.texts is not None and len(self.texts) != len(self.words):
             raise Mismatch(
-                f"{self.language}: every row needs one text, got {len(self.texts)} for {len(self.words)} rows"
+                f"{self.language}: every row needs one text, got {len(self.texts)} for {len(self.words)}"
             )
 
     def __len__(self) -> int:

@@ -44,28 +44,6 @@ def test_a_word_is_found_with_its_accents_composed_and_apart(words: list[str]) -
     assert Lexicon((("não", "não"),)).indices(of.index, of.index).tolist() == [[1, 1]]
 
 
-def test_composed_words_have_the_index_of_their_places() -> None:
-    words = [*PORTUGUESE, "\udcff", "ﬁn", "한국어"]
-    assert vectors(words).index == {word: row for row, word in enumerate(words)}
-
-
-def test_a_word_itself_comes_before_another_that_is_composed_to_it() -> None:
-    accent, above_below = "e\u0301", ["o\u0323\u0302", "o\u0302\u0323"]
-    of = vectors([accent, "é", *above_below])
-    assert (of.index["é"], of.index[accent]) == (1, 0)
-    assert of.index["ộ"] == of.index[above_below[0]] == 2  # the more frequent one
-    assert of.index[above_below[1]] == 3
-
-
-@pytest.mark.parametrize("word", ["\u09df", "\u0958", "\u212b"])
-def test_characters_that_nfc_takes_apart_are_found_both_ways(word: str) -> None:
-    other = unicodedata.normalize("NFC", f"{word}a")
-    assert other != f"{word}a"
-    for of in (vectors([f"{word}a"]), vectors([other])):
-        for line in (f"{word}a", other):
-            assert Vocabulary("xx", of.index).read([line]).sentences.ids.tolist() == [0]
-
-
 def test_the_same_word_in_two_languages_is_alike_in_any_encoding() -> None:
     composed, decomposed = vectors(PORTUGUESE), vectors(apart(PORTUGUESE), "gl")
     for one, two in ((composed, decomposed), (decomposed, composed), (composed, composed)):

@@ -33,7 +33,6 @@ log = logging.getLogger(__name__)
 Place = tuple[str, int, int]  # a word of an index, and where its article begins and how long it is
 
 MAGIC = b"StarDict's dict ifo file"
-_MOST = 1 << 30  # bytes of one of the files; the largest dictionaries have a tenth
 _LONGEST_WORD = 255  # bytes, by the format
 _TEXT = frozenset("mgxhlyk")  # articles of these types are text, with tags or without
 _TAG = re.compile(r"<(?:br|/?p|/?div|/?li|/?def|/?tr)\b[^<>]*>", re.IGNORECASE)
@@ -87,15 +86,6 @@ def base_of_dictd(path: Path) -> Path | None:
     return next((one for one in bases if _INDEX_LINE.match(first_bytes(_beside(one, ".index"), 1_000))), None)
 
 
-def _base(found: Path | None, file: DictionaryFile, names: str, program: str) -> Path:
-    if found is None:
-        raise BadFile(
-            f"{file.path}: expected one of the files of {program}, {names} or NAME.dict.dz beside one "
-            "another, got another file; check the name"
-        )
-    return found
-
-
 def _bases(path: Path, endings: Sequence[str]) -> list[Path]:
     names = [path.name.removesuffix(ending) for ending in endings if path.name.endswith(ending)]
     return [path.with_name(name) for name in names if name]
@@ -103,6 +93,29 @@ def _bases(path: Path, endings: Sequence[str]) -> list[Path]:
 
 def _beside(base: Path, ending: str) -> Path:
     return base.with_name(f"{base.name}{ending}")
+
+
+def _files(file: DictionaryFile, base: Path | None, *endings: str) -> tuple[Path, bytes, bytes]:
+    """The base, the index, which has one of these endings, and the articles; BadFile without them."""
+    if base is None:
+        raise BadFile(
+            f"{file.path}: expected NAME{' or NAME'.join(endings)} and NAME.dict or NAME.dict.dz beside one "
+            "another, got another file; check the name"
+        )
+    found = []
+    for names in (endings, (".dict.dz", ".dict")):
+        paths = [_beside(base, ending) for ending in names]
+        path = next((path for path in paths if path.exists()), None)
+        if path is None:
+            named = " or ".join(one.name for one in paths)
+            raise BadFile(f"{base}: expected {named} beside it, got none; keep its files together")
+        found.append(_read(path))
+    return base, found[0], found[1]
+
+
+def _read(path: Path) -> bytes:
+    with open_source(path) as source:
+        return b"".join(iter(lambda: source.read(1 << 20), b""))
 
 
 def _pairs(
@@ -147,17 +160,14 @@ def _pairs(
 
 def _stardict_pairs(file: DictionaryFile) -> Iterator[PairLine]:
     """The pairs of a dictionary; its name, or that of its files, may say that the target comes first."""
-    base = _base(base_of_stardict(file.path), file, "NAME.ifo, NAME.idx and NAME.dict", "StarDict")
+    base, index, articles = _files(file, base_of_stardict(file.path), ".idx", ".idx.gz")
     path = _beside(base, ".ifo")
     lines = _read(path).decode(errors="replace").splitlines()
     if not lines or MAGIC.decode() not in lines[0]:
-        raise BadFile(
-            f"{path}: expected the description of a StarDict dictionary, got another file; check it"
-        )
+        raise BadFile(f"{path}: expected the description of a StarDict dictionary, got another; check it")
     settings = (line.partition("=") for line in lines[1:] if "=" in line)
     info = {name.strip(): value.strip() for name, _, value in settings}
     named = language_names.languages_of_title(info.get("bookname", "")) or languages_of_file(base.name)
-    index, articles = _content(base, ".idx", ".idx.gz"), _content(base, ".dict.dz", ".dict")
     types, numbers = info.get("sametypesequence", ""), ">QI" if info.get("idxoffsetbits") == "64" else ">II"
     places = _checked([*_places(base, index, struct.Struct(numbers))], base, ".idx", index, articles)
     found = ((word, _texts(_fields(articles[begin : begin + size], types))) for word, begin, size in places)
@@ -169,10 +179,11 @@ def _dictd_pairs(file: DictionaryFile) -> Iterator[PairLine]:
 
     As they are written they stand in the articles. The name may say that it goes from target to source.
     """
-    base = _base(base_of_dictd(file.path), file, "NAME.index and NAME.dict", "dictd")
-    index, articles = _content(base, ".index"), _content(base, ".dict.dz", ".dict")
+    base, index, articles = _files(file, base_of_dictd(file.path), ".index")
     places = _checked([*_places_of_dictd(base, index)], base, ".index", index, articles)
-    found = (_of_dictd(word, articles[begin : begin + size]) for word, begin, size in places)
+    texts = ((word, articles[begin : begin + size].decode(errors="replace")) for word, begin, size in places)
+    read = ((_as_written(folded, text.partition("\n")[0]), text) for folded, text in texts)
+    found = ((word, _texts([("m", text.partition("\n")[2])]) if word else []) for word, text in read)
     return _pairs(file, _beside(base, ".index"), languages_of_file(base.name), found, headed=False)
 
 
@@ -190,13 +201,6 @@ def _places_of_dictd(base: Path, index: bytes) -> Iterator[Place]:
         # Digits of base 64; twelve of them are nine bytes.
         begin, size = (int.from_bytes(b64decode(one.rjust(12, "A"))) for one in cells[1:3])
         yield cells[0], begin, size
-
-
-def _of_dictd(folded: str, article: bytes) -> tuple[str, list[_ArticleText]]:
-    """The word that the first line of an article has in its letters, and what the others say."""
-    heading, _, text = article.decode(errors="replace").partition("\n")
-    word = _as_written(folded, heading)
-    return word, _texts([("m", text)]) if word else []
 
 
 def _as_written(folded: str, heading: str) -> str:
@@ -257,27 +261,6 @@ def _checked(places: list[Place], base: Path, ending: str, index: bytes, article
     return places
 
 
-def _content(base: Path, *endings: str) -> bytes:
-    paths = [_beside(base, ending) for ending in endings]
-    for path in paths:
-        if path.exists():
-            return _read(path)
-    names = " or ".join(path.name for path in paths)
-    raise BadFile(f"{base}: expected {names} beside it, got none; keep the files of a dictionary together")
-
-
-def _read(path: Path) -> bytes:
-    content = bytearray()
-    with open_source(path) as source:
-        while data := source.read(1 << 20):
-            content += data
-            if len(content) > _MOST:
-                raise BadFile(
-                    f"{path}: expected {_MOST} bytes at most, got more; check that it is the file you mean"
-                )
-    return bytes(content)
-
-
 def _places(base: Path, index: bytes, numbers: struct.Struct) -> Iterator[Place]:
     """Each word of an index with the place and the size of its article."""
     at = 0
@@ -315,7 +298,10 @@ def _texts(fields: Iterable[tuple[str, str]]) -> list[_ArticleText]:
             if not cell or _LABEL.fullmatch(cell) or _REMARK.match(line):
                 continue
             parts = split_translations(cell.rstrip(" .,;"))
-            kept = [part for part in map(stripped, parts) if _is_translation(part)]
+            kept = [
+                part for part in map(stripped, parts) if len(part.split()) <= LONGEST_PHRASE
+                and any(map(str.isalnum, part)) and "\ufffd" not in part
+            ]  # fmt: skip
             heading = letters_of(cell) if marked and lines[1:] else None
             found.append(_ArticleText(heading, kept, len(cell.split()) > LONGEST_PHRASE and not kept))
     return found
@@ -326,10 +312,6 @@ def _lines_of_tagged(kind: str, text: str) -> list[str]:
         text = f"{head[0]}\n{text[head.end() :]}"
     text = _TAGGED_KIND.sub(" ", _SPOKEN.sub(" ", text) if kind == "x" else text)
     return html.unescape(_TAG.sub("\n", text)).splitlines()
-
-
-def _is_translation(part: str) -> bool:
-    return any(map(str.isalnum, part)) and "\ufffd" not in part and len(part.split()) <= LONGEST_PHRASE
 
 
 def _fields(article: bytes, types: str) -> Iterator[tuple[str, str]]:

@@ -1,8 +1,7 @@
 """The formats of other programs, in the order in which a file is tried."""
 
 from muse.dictionary_formats.articles import DICTD, STARDICT, TAB_FILE
-from muse.dictionary_formats.dict_cc import DICT_CC
-from muse.dictionary_formats.probabilities import BICLEANER, LEX_E2F, LEX_F2E
+from muse.dictionary_formats.pair_lines import BICLEANER, DICT_CC, LEX_E2F, LEX_F2E
 from muse.dictionary_formats.wiktionary import KAIKKI
 from muse.dictionary_formats.xml_files import TEI, TMX
 

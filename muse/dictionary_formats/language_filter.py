@@ -51,9 +51,8 @@ class LanguageFilter:
             return
         alone = bool(of[0]) and one_language(of) and not (self.wanted and one_language(self.wanted))
         of = language_code(of[0]), language_code(of[1])
-        self.wanted = self.wanted or (
-            None if alone else of
-        )  # without any wanted, the first two languages are
+        # Without any wanted, the first two languages are.
+        self.wanted = self.wanted or (None if alone else of)
         forms = ((False, of), (True, of[::-1])) if self.wanted and not alone else ()
         for swapped, languages in forms:
             if all(one in (other, "") for one, other in zip(languages, self.wanted or of, strict=True)):
@@ -64,9 +63,9 @@ class LanguageFilter:
 
     def check(self, what: str) -> None:
         """Raise BadFile if nothing was found; say what was left out."""
-        if self.long and self.kept:
-            log.info("%s: left out %d pairs of more than %d words", self.path, self.long, LONGEST_PHRASE)
         if self.kept:
+            if self.long:
+                log.info("%s: left out %d pairs of more than %d words", self.path, self.long, LONGEST_PHRASE)
             return
         got = f"{self.long} of more than {LONGEST_PHRASE} words" if self.long else "none"
         if self.others:

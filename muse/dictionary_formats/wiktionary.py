@@ -94,9 +94,7 @@ def _short_glosses(sense: dict[str, Any]) -> Iterator[str]:
 def _write(path: Path, languages: Languages | None) -> Iterator[Append]:
     """Appends entries to objects as wiktextract writes them: a word, its language and its translations."""
     if languages is None:
-        raise BadSetting(
-            f"{path}: the format kaikki names languages: give those of the source and the target"
-        )
+        raise BadSetting(f"{path}: kaikki names languages: give those of the source and the target")
     word, translations = "", list[dict[str, object]]()
     with replaced(path) as stream:
 

@@ -83,9 +83,6 @@ def write_corpus(
                     _check_letters(sample, texts)
                 tick(letters)
         file.write("".join(f"{one}\n" for one in written))
-    if not tokens:
-        named = ", ".join(map(str, texts))
-        raise BadFile(f"{named}: expected text, got {lines} lines with a word; check the name")
     _check_letters(sample, texts)
     return Corpus(out, lines, tokens, tuple(sample))
 
@@ -94,17 +91,15 @@ def check_text(text: Path) -> None:
     """Raise BadFile if the first lines are no text; a pipe, which can be read only once, passes."""
     files = _files([text])
     if not any(map(is_stream, files)):
-        lines = list(islice(filter(str.strip, _lines(files, None)), TOGETHER))
-        if not lines:
-            raise BadFile(f"{text}: expected text, got no line with a word; check the name")
-        _check_letters(lines, [text])
+        _check_letters([*islice(filter(str.strip, _lines(files, None)), TOGETHER)], [text])
 
 
 def _check_letters(lines: Sequence[str], texts: Sequence[Path]) -> None:
-    """Raise BadFile if the file is not text, such as a file of vectors."""
-    text = "".join("".join(lines).split())
+    """Raise BadFile if lines with words are none or no text, as those of a file of vectors."""
+    named, text = ", ".join(map(str, texts)), "".join("".join(lines).split())
+    if not text:
+        raise BadFile(f"{named}: expected text, got no line with a word; check the name")
     if sum(map(str.isalpha, text)) < LETTERS * len(text):
-        named = ", ".join(map(str, texts))
         raise BadFile(f"{named}: expected text, got mostly numbers; give vectors to muse align instead")
 
 
@@ -114,9 +109,7 @@ def _files(texts: Sequence[Path]) -> list[Path]:
         if not text.exists():
             raise BadFile(f"{text}: expected text, or a folder of it, found no such file; check its name")
         if (text / MANIFEST).exists():
-            raise BadFile(
-                f"{text}: expected text, got a folder with {MANIFEST}, as muse saves them; check its name"
-            )
+            raise BadFile(f"{text}: expected text, got a folder with {MANIFEST} of muse; check its name")
     return [file for text in texts for file in files_of(text)]
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
@@ -36,6 +36,7 @@ SLOT = "{word}"
 PICKLED = {".bin", ".pt", ".pth", ".pkl", ".ckpt"}
 PROBE = "probe"  # a text whose vector two loadings of a whole model agree on
 SAME = 0.01  # of its largest number
+_MODEL = "a model of sentence-transformers, Hugging Face or model2vec"
 
 
 @dataclass(frozen=True)
@@ -48,9 +49,7 @@ class PretrainedEncoder:
     def check(self) -> None:
         """Raise BadFile for a folder without a whole model, BadSetting for a template without {word}."""
         if SLOT not in self.template:
-            raise BadSetting(
-                f"--encoder-template must contain {SLOT}, got {self.template!r}; write it where the word goes"
-            )
+            raise BadSetting(f"--encoder-template must contain {SLOT}, got {self.template!r}; add it")
         if not self.folder.is_dir():
             raise BadFile(
                 f"{self.folder}: expected the folder of a model, such as SentenceTransformer.save writes; "
@@ -58,7 +57,12 @@ class PretrainedEncoder:
             )
         library("sentence_transformers", "--encoder", "transformers")
         _check_harmless(self.folder)
-        _check_whole(self.folder)
+        if not any((self.folder / name).is_file() for name in ("modules.json", "config.json")):
+            raise BadFile(
+                f"{self.folder}: expected {_MODEL}, got no modules.json and config.json; check the path"
+            )
+        for path in sorted(self.folder.rglob("*.safetensors")):
+            tensor_names(path)  # which refuses weights that are cut off
 
     def encode(
         self, words: Mapping[str, Sequence[str]], *, cache: Path, device: str, progress: Progress
@@ -68,11 +72,11 @@ class PretrainedEncoder:
         Raise BadFile for a folder without a model.
         """
         named = (checksum(self.folder), self.template)
-        digests = {
-            language: hashlib.sha256("\0".join((*named, *own)).encode()).hexdigest()[:NAMED]
+        paths = {
+            language: cache
+            / f"{hashlib.sha256(chr(0).join((*named, *own)).encode()).hexdigest()[:NAMED]}.npz"
             for language, own in words.items()
         }
-        paths = {language: cache / f"{digest}.npz" for language, digest in digests.items()}
         kept = {language: _kept(path, len(words[language])) for language, path in paths.items()}
         new = [language for language, rows in kept.items() if rows is None]
         model = _load(self.folder, device) if new else None
@@ -142,10 +146,7 @@ def _loaded(folder: Path, device: str) -> Any:
                 model_kwargs={"use_safetensors": True},
             )  # fmt: skip
     except Exception as error:  # noqa: BLE001 - whatever the library raises for a folder that it cannot read
-        raise BadFile(
-            f"{folder}: expected a model of sentence-transformers, Hugging Face or model2vec, got "
-            f"{_reason(error)}; check that the folder is whole"
-        ) from error
+        raise _unusable(folder, _MODEL, error) from error
 
 
 def _vectors(model: Any, texts: Sequence[str], folder: Path) -> Matrix:
@@ -153,15 +154,13 @@ def _vectors(model: Any, texts: Sequence[str], folder: Path) -> Matrix:
     try:
         found = model.encode([*texts], batch_size=BATCH, show_progress_bar=False, convert_to_numpy=True)
     except Exception as error:  # noqa: BLE001 - a tokenizer and weights that do not fit raise anything
-        raise BadFile(
-            f"{folder}: expected a model that encodes words, got {_reason(error)}; check that its tokenizer "
-            "and its weights are of one model"
-        ) from error
+        raise _unusable(folder, "a model that encodes words", error) from error
     return np.asarray(found, np.float32)
 
 
-def _reason(error: Exception) -> str:
-    return str(error).splitlines()[0] if str(error) else type(error).__name__
+def _unusable(folder: Path, expected: str, error: Exception) -> BadFile:
+    reason = next(iter(str(error).splitlines()), type(error).__name__)
+    return BadFile(f"{folder}: expected {expected}, got {reason}; check that it is whole, and of one model")
 
 
 @contextmanager
@@ -179,22 +178,11 @@ def _quiet() -> Iterator[None]:
             shown.enable_progress_bar()
 
 
-def _check_whole(folder: Path) -> None:
-    """Raise BadFile for a folder without a configuration, or with weights that are cut off."""
-    if not any((folder / name).is_file() for name in ("modules.json", "config.json")):
-        raise BadFile(
-            f"{folder}: expected a model of sentence-transformers, Hugging Face or model2vec, got a folder "
-            "without modules.json and config.json; check the path"
-        )
-    for path in sorted(folder.rglob("*.safetensors")):
-        tensor_names(path)
-
-
 def _check_harmless(folder: Path) -> None:
     """Raise BadFile for a folder whose own code would run: classes that it names, and pickles, are loaded."""
     for name in ("modules.json", "router_config.json"):
         for path in folder.rglob(name):
-            for named in _types(_parsed(path)):
+            for named in _types(path):
                 if not named.startswith("sentence_transformers."):
                     raise BadFile(
                         f"{path}: expected modules of sentence-transformers, got {named!r}; muse runs no "
@@ -209,23 +197,21 @@ def _check_harmless(folder: Path) -> None:
             )
 
 
-def _types(found: object) -> Iterator[str]:
+def _types(path: Path) -> list[str]:
     """The classes that a configuration names, however deep: under "type", or as values of "types"."""
-    if isinstance(found, list):
-        for one in found:
-            yield from _types(one)
-    elif isinstance(found, dict):
-        for key, value in found.items():
-            if key == "type":
-                yield str(value)
-            elif key == "types" and isinstance(value, dict):
-                yield from map(str, value.values())
-            else:
-                yield from _types(value)
+    found = list[str]()
+
+    def note(fields: dict[str, Any]) -> dict[str, Any]:
+        types = fields.get("types")
+        found.extend(map(str, [fields.get("type", ""), *(types.values() if isinstance(types, dict) else ())]))
+        return fields
+
+    _parsed(path, note)
+    return [*filter(None, found)]
 
 
-def _parsed(path: Path) -> object:
+def _parsed(path: Path, note: Callable[[dict[str, Any]], Any] | None = None) -> object:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(path.read_text(encoding="utf-8"), object_hook=note)
     except (OSError, ValueError, RecursionError) as error:
         raise BadFile(f"{path}: expected JSON, got {error}; check that the folder is whole") from error

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,23 +50,19 @@ _PROGRESS = re.compile(r"Progress:\s*([0-9.]+)%")
 _PROCESS = "muse.embedding.fasttext_process"
 
 
-def lines_by_language(lines: Sequence[str]) -> Counter[str] | None:
-    """The number of lines in each language, by its ISO 639-1 code; None if py3langid is not installed."""
+def language_warnings(lines: Sequence[str], language: str) -> list[str]:
+    """What a user should know of the languages that lines of a text are in; nothing without py3langid."""
     try:
         from py3langid import classify
     except ImportError:
-        return None
-    long = [line for line in lines if sum(map(str.isalpha, line)) >= SHORTEST_LINE]
-    return Counter(str(classify(line)[0]) for line in long)
-
-
-def language_warnings(found: Counter[str] | None, language: str) -> list[str]:
-    """What a user should know of the languages that a text of `language` is in."""
-    if found is None or found.total() < LEAST_LINES:
         return []
+    long = [line for line in lines if sum(map(str.isalpha, line)) >= SHORTEST_LINE]
+    if len(long) < LEAST_LINES:
+        return []
+    found = Counter(str(classify(line)[0]) for line in long)
     shares = {other: count / found.total() for other, count in found.most_common()}
     main, *others = shares
-    lines = [
+    told = [
         f"{100 * shares[other]:.0f} % of the lines look like {other!r} in a text that looks like {main!r}; "
         "if they are, remove them: words of two languages in one space disturb its alignment"
         for other in others
@@ -75,10 +71,10 @@ def language_warnings(found: Counter[str] | None, language: str) -> list[str]:
     code = language_code(language)
     language = "no" if code == "nb" else code  # not py3langid's name of Bokmål
     if main != language and language in DISTINGUISHED_LANGUAGES:
-        lines.append(
+        told.append(
             f"{100 * shares[main]:.0f} % of the lines look like {main!r}, not {language!r}; check --lang"
         )
-    return lines
+    return told
 
 
 @dataclass(frozen=True)
@@ -129,7 +125,13 @@ def embed(
             [Path(text) for text in texts], Path(folder) / "tokens", language=language,
             keep_case=config.keep_case, column=column, progress=progress.part(1, 3),
         )  # fmt: skip
-        warnings = tuple(_warnings(corpus, language))
+        few = (
+            f"{corpus.tokens:,} tokens are little: vectors of fewer than {FEW_TOKENS:,} are noisy; add text, "
+            "or help muse align with a few translations (--dictionary)"
+        )
+        told = [few if corpus.tokens < FEW_TOKENS else "", unspaced_advice(corpus.sample, language)]
+        told += language_warnings(corpus.sample, language)
+        warnings = tuple(filter(None, told))
         for line in warnings:
             log.warning("%s: %s", language, line)
         read, trained = time.perf_counter(), Path(folder) / "model.bin"
@@ -151,17 +153,6 @@ def embed(
                 shutil.move(trained, place)
         seconds = {"read": read - began, "train": fitted - read, "save": time.perf_counter() - fitted}
     return Embedded(out, words, corpus.tokens, corpus.lines, epochs, seconds, warnings)
-
-
-def _warnings(corpus: Corpus, language: str) -> Iterator[str]:
-    if corpus.tokens < FEW_TOKENS:
-        yield (
-            f"{corpus.tokens:,} tokens are little: vectors of fewer than {FEW_TOKENS:,} are noisy; add text, "
-            "or help muse align with a few translations (--dictionary)"
-        )
-    if advice := unspaced_advice(corpus.sample, language):
-        yield advice
-    yield from language_warnings(lines_by_language(corpus.sample), language)
 
 
 def _train(corpus: Corpus, out: Path, config: EmbedConfig, epochs: int, progress: Progress) -> None:

@@ -17,7 +17,7 @@ import pytest
 
 from muse.embedding.config import EmbedConfig
 from muse.embedding.corpus import SAMPLE, Corpus, write_corpus
-from muse.embedding.training import embed, language_warnings, lines_by_language
+from muse.embedding.training import embed, language_warnings
 from muse.errors import BadFile, NotConverged
 from muse.files import read_vectors
 from muse.files.vectors.fasttext import load_fasttext
@@ -173,7 +173,7 @@ def test_what_cannot_be_trained_is_refused_and_nothing_is_left(tmp_path: Path) -
     (tmp_path / "rare").write_text("one two three\n")
     before = sorted(tmp_path.iterdir())
     for name, message in (
-        ("empty", "expected text, got 0 lines with a word"),
+        ("empty", "expected text, got no line with a word"),
         ("rare", "fastText needs words that stand at least 5 times"),
         ("nowhere", "nowhere: expected text, or a folder of it, found no such file"),
     ):
@@ -190,15 +190,18 @@ ENGLISH = "The little house beside the river had been empty for many years."
 
 def test_other_languages_are_told() -> None:
     pytest.importorskip("py3langid")
-    found = lines_by_language([FRENCH] * 90 + [ENGLISH] * 10 + ["Oui.", "No."] * 50)
-    assert found == Counter({"fr": 90, "en": 10})
+    found = [FRENCH] * 90 + [ENGLISH] * 10 + ["Oui.", "No."] * 50
     assert [line[:30] for line in language_warnings(found, "fr")] == ["10 % of the lines look like 'e"]
     assert language_warnings(found, "fra_Latn") == language_warnings(found, "fr")
     assert "90 % of the lines look like 'fr', not 'de'; check --lang" in language_warnings(found, "de")
 
 
-@pytest.mark.parametrize(
-    "found", [None, Counter(), Counter({"fr": 10, "en": 9}), Counter({"fr": 98, "en": 2})]
-)
-def test_nothing_is_told_of_a_text_in_one_language(found: Counter[str] | None) -> None:
-    assert language_warnings(found, "fr") == []
+@pytest.mark.parametrize(("french", "english"), [(0, 0), (10, 9), (98, 2)])
+def test_nothing_is_told_of_a_text_in_one_language(french: int, english: int) -> None:
+    pytest.importorskip("py3langid")
+    assert language_warnings([FRENCH] * french + [ENGLISH] * english, "fr") == []
+
+
+def test_nothing_is_told_without_py3langid(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "py3langid", None)
+    assert language_warnings([ENGLISH] * 90, "fr") == []

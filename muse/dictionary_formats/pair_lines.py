@@ -1,13 +1,18 @@
-"""Lines of two words and a probability: the lexicons of Moses, and bicleaner's dictionaries."""
+"""A pair on each line: the lexicons of Moses and bicleaner's dictionaries, with a probability, and dict.cc.
+
+Those of dict.cc have tabs between, annotations, which are left out, and sentences, which are no pairs.
+"""
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 
+from muse.dictionary_formats.language_filter import LanguageFilter
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files import dictionary_format as formats
 from muse.files.cells import stripped
@@ -76,4 +81,40 @@ LEX_E2F = DictionaryFormat("lex.e2f", partial(_pairs, target_first=False), is_te
 BICLEANER = DictionaryFormat(
     "bicleaner", partial(_pairs, target_first=True), write=_write,
     can_store=lambda word: word.split() == [word], needs_probability=True,
+)  # fmt: skip
+
+
+# dict.cc
+
+_ANNOTATION = re.compile(r"\{[^{}]*\}|\[[^\[\]]*\]|<[^<>]*>|\([^()]*\)")
+
+
+def _pairs_of_dict_cc(file: DictionaryFile) -> Iterator[PairLine]:
+    found, of = LanguageFilter(file.path, file.languages), ("", "")
+    for number, line in enumerate(file.lines, 1):
+        if line.startswith("#"):
+            if named := re.match(r"#\s*([A-Za-z]{2})-([A-Za-z]{2})\b", line):
+                of = named[1].lower(), named[2].lower()
+            continue
+        cells = line.split("\t")
+        if not line.strip():
+            continue
+        if len(cells) < 2:
+            raise BadFile(
+                f"{file.path}:{number}: expected words with a tab between, as dict.cc has, got "
+                f"{line[:60]!r}; download the file again"
+            )
+        plain = (" ".join(_ANNOTATION.sub(" ", html.unescape(cell)).split()) for cell in cells[:2])
+        verb = len(cells) > 2 and "verb" in cells[2]
+        one, two = (
+            text.removeprefix("to ") if verb and language == "en" else text
+            for text, language in zip(plain, of, strict=True)
+        )
+        yield from found.pair(one, two, of)
+    found.check("a download from dict.cc")
+
+
+DICT_CC = DictionaryFormat(
+    "dict.cc", _pairs_of_dict_cc,
+    is_text=lambda file: any(line.startswith("#") and "dict.cc" in line for line in file.sample[:20]),
 )  # fmt: skip
