@@ -96,12 +96,9 @@ def _spaces() -> Mapping[str, Path]:
     """Spaces whose manifests have all that a report shows, for as long as the process lasts."""
     folder = Path(tempfile.mkdtemp(prefix="muse-fuzz-spaces-"))
     _align(
-        folder / "pairs",
-        "dictionary",
-        dictionary=_inputs() / "pairs",
-        refine=ROUND,
+        folder / "pairs", "dictionary", dictionary=_inputs() / "pairs", refine=ROUND,
         command=("muse", "align"),
-    )
+    )  # fmt: skip
     _align(folder / "none", "adversarial", refine=ROUND)
     return {name: folder / name for name in ("none", "pairs")}
 

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import bz2
-import io
 import json
-import lzma
 import pickle
-import random
-import tarfile
 import tempfile
-import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -24,6 +18,7 @@ from muse.files.vectors.spacy import load_spacy
 from tests.fuzz.target import Target
 from tests.fuzz.texts import files, only
 from tests.support.spaces import ODD_WORDS, raw_rows
+from tests.support.vector_files import Write, fasttext_model, flat_index, packed, tensor_file, torch_file
 
 WORDS = [word for word in ODD_WORDS if word.strip() and not set(word) & set(" \r\t\n")] + [
     "new york",
@@ -32,9 +27,9 @@ WORDS = [word for word in ODD_WORDS if word.strip() and not set(word) & set(" \r
 ]
 ROWS = raw_rows(0, len(WORDS), 3)
 FASTTEXT = 256 << 20  # bytes: the library has a table of 30 million numbers for each model
+KNOWN = ["cat", "été", "日本", "dog"]
+TEXT = 128 << 20  # bytes: a line of a megabyte has fifty in arrays of its numbers
 UNKNOWN = ["unseen", "", "é" * 200]
-
-Write = Callable[[Path], object]
 
 
 def _inputs(writers: Mapping[str, Write]) -> Write:
@@ -53,6 +48,10 @@ def _vectors(folder: Path) -> Iterator[Any]:
     yield read_vectors(only(folder), language="en", lowercase=True, max_vocab=3).matrix
 
 
+def _packed(*forms: str) -> Write:
+    return _inputs({f"x.{form}": packed(lambda path: path.write_text(_GLOVE), form) for form in forms})
+
+
 def _text(path: Path) -> None:
     write_vectors_text(path, WORDS, ROWS)
 
@@ -66,29 +65,12 @@ def _savez(**changes: Any) -> Write:
     return write
 
 
-def _flat(kind: str) -> Write:
-    def write(path: Path) -> None:
-        import faiss
-
-        index = getattr(faiss, kind)(ROWS.shape[1])
-        index.add(ROWS)
-        faiss.write_index(index, str(path))
-
-    return write
-
-
 def _mapped(path: Path) -> None:
     import faiss
 
     index = faiss.IndexIDMap2(faiss.IndexFlatIP(ROWS.shape[1]))
     index.add_with_ids(ROWS, np.arange(len(ROWS)) * 3)
     faiss.write_index(index, str(path))
-
-
-def _tensor(path: Path) -> None:
-    from safetensors.numpy import save_file
-
-    save_file({"embeddings": ROWS}, path)
 
 
 def _columns(path: Path) -> None:
@@ -103,21 +85,6 @@ def _columns(path: Path) -> None:
 def _rows(folder: Path) -> Iterator[Any]:
     yield read_vectors(only(folder), language="en").matrix
     yield read_vectors(only(folder), language="en", max_vocab=3).matrix
-
-
-def _fasttext(**options: int) -> Write:
-    def write(path: Path) -> None:
-        import fasttext
-
-        drawn, text = random.Random(0), path.with_name("text")
-        text.write_text(
-            "\n".join(" ".join(drawn.choices(["cat", "été", "日本", "dog"], k=8)) for _ in range(9))
-        )
-        settings = {"dim": 3, "epoch": 1, "minCount": 1, "bucket": 9, "thread": 1, "verbose": 0, **options}
-        fasttext.train_unsupervised(str(text), **settings).save_model(str(path))
-        text.unlink()
-
-    return write
 
 
 def _model(folder: Path) -> Iterator[Any]:
@@ -149,11 +116,6 @@ def _pipeline(folder: Path) -> Iterable[Any]:
         yield found.rows(UNKNOWN[:1])
 
 
-def _zipped(path: Path) -> None:
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("x.vec", _GLOVE)
-
-
 def _broken(path: Path) -> None:
     # Words of all kinds that are left out, among enough others.
     words = [f"é{place}".encode() for place in range(30)]
@@ -172,20 +134,6 @@ def _phrases(path: Path) -> None:
     )
 
 
-def _tarred(mode: str) -> Write:
-    def write(path: Path) -> None:
-        with tarfile.open(path, mode) as archive:  # type: ignore[call-overload]
-            member = tarfile.TarInfo("x.vec")
-            member.size = len(_GLOVE.encode())
-            archive.addfile(member, io.BytesIO(_GLOVE.encode()))
-
-    return write
-
-
-def _packed(module: Any) -> Write:
-    return lambda path: path.write_bytes(module.compress(_GLOVE.encode()))
-
-
 def _pickled(path: Path) -> None:
     path.write_bytes(pickle.dumps(dict(zip(WORDS, ROWS, strict=True))))
 
@@ -194,7 +142,7 @@ def _torch(thing: Callable[[Any], Any]) -> Write:
     def write(path: Path) -> None:
         import torch
 
-        torch.save(thing(torch.from_numpy(ROWS)), path)
+        torch_file(thing(torch.from_numpy(ROWS)))(path)
 
     return write
 
@@ -243,12 +191,13 @@ _STORES = {
     "y.csv": "a\t[1,2.5]\nb\t[3,4]\n",
 }
 _GLOVE = "the 0.1 0.2 0.3\nnew york 1 0 0\ncat -1e-3 2 .5\n"
+_MARKED = "\ufeff" + _GLOVE.replace(" 1 ", "\t1e2 ")
 
 TARGETS = (
-    Target("vec", _inputs({"x.vec": _text, "y.vec": _broken}), _vectors),
-    Target("keys", files({"x.txt": "/c/en/a 1 2\n/c/fr/b 3 4\n/c/en/c 5 6\n"}), _vectors),
-    Target("vec.packed", _inputs({"x.vec.bz2": _packed(bz2), "x.vec.xz": _packed(lzma)}), _vectors),
-    Target("vec.tar", _inputs({"x.tar": _tarred("w"), "x.tar.gz": _tarred("w:gz")}), _vectors),
+    Target("vec", _inputs({"x.vec": _text, "y.vec": _broken}), _vectors, TEXT),
+    Target("keys", files({"x.txt": "/c/en/a 1 2\n/c/fr/b 3 4\n/c/en/c 5 6\n"}), _vectors, TEXT),
+    Target("vec.packed", _packed("bz2", "xz"), _vectors, TEXT),
+    Target("vec.tar", _packed("tar", "tar.gz"), _vectors, TEXT),
     Target(
         "pt",
         _inputs(
@@ -263,9 +212,9 @@ TARGETS = (
     ),
     Target("pickle", _inputs({"x.kv": _keyed, "x.pkl": _pickled}), _vectors),
     Target("static", _static, _folder),
-    Target("glove", files({"x.txt": _GLOVE, "y.txt": "\ufeff" + _GLOVE.replace(" 1 ", "\t1e2 ")}), _vectors),
-    Target("vec.gz", _inputs({"x.vec.gz": _text}), _vectors),
-    Target("vec.zip", _inputs({"x.zip": _zipped}), _vectors),
+    Target("glove", files({"x.txt": _GLOVE, "y.txt": _MARKED}), _vectors, TEXT),
+    Target("vec.gz", _inputs({"x.vec.gz": _text}), _vectors, TEXT),
+    Target("vec.zip", _packed("zip"), _vectors, TEXT),
     Target(
         "word2vec",
         _inputs(
@@ -295,18 +244,20 @@ TARGETS = (
                 "x.npy": lambda path: np.save(path, ROWS),
                 "y.npy": lambda path: np.save(path, ROWS.astype(np.float16)),
                 "x.npz": lambda path: np.savez(path, vectors=ROWS, ids=np.array(WORDS)),
-                "y.npz": lambda path: np.savez(path, ROWS),
-                "x.safetensors": _tensor,
-                "x.faiss": _flat("IndexFlatIP"),
-                "y.faiss": _flat("IndexFlatL2"),
-                "z.faiss": _mapped,
+                "y.npz": lambda path: np.savez(path, ROWS), "x.safetensors": tensor_file(embeddings=ROWS),
+                "x.faiss": flat_index(ROWS), "y.faiss": flat_index(ROWS, "IndexFlatL2"), "z.faiss": _mapped,
                 "x.parquet": _columns,
             }
         ),
         _rows,
     ),
     Target("stores", files(_STORES), _rows),
-    Target("fasttext", _inputs({"x.bin": _fasttext(), "y.bin": _fasttext(maxn=0)}), _model, FASTTEXT),
+    Target(
+        "fasttext",
+        _inputs({"x.bin": fasttext_model(KNOWN), "y.bin": fasttext_model(KNOWN, maxn=0)}),
+        _model,
+        FASTTEXT,
+    ),
     Target("spacy", _pipelines, _pipeline),
     Target("spacy.archive", _archives, _vectors),
-)
+)  # fmt: skip

@@ -112,10 +112,7 @@ def _backbone(folder: Path) -> Iterator[Any]:
 
 
 TARGETS = (
-    Target("space", _spaces, _space),
-    Target("space.unchecked", _spaces, _unchecked),
-    Target("encoder", _encoders, _encoder),
-    Target("checkpoint", _checkpoints, _checkpoint),
-    Target("parts", _parts, _part),
-    Target("backbone", _pretrained, _backbone),
-)
+    Target("space", _spaces, _space), Target("space.unchecked", _spaces, _unchecked),
+    Target("encoder", _encoders, _encoder), Target("checkpoint", _checkpoints, _checkpoint),
+    Target("parts", _parts, _part), Target("backbone", _pretrained, _backbone),
+)  # fmt: skip

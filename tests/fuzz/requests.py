@@ -23,16 +23,11 @@ PAUSE = 0.2  # seconds after which the server still waits for the rest of a requ
 LATE = 10.0  # seconds after which an answer is not complete
 STATUS = re.compile(rb"HTTP/1\.1 ([0-9]{3}) ")
 ASKED = (
-    "GET /api/translate?word=fr1&src=fr&tgt=en&top=5",
-    "GET /api/suggest?lang=en&prefix=e",
+    "GET /api/translate?word=fr1&src=fr&tgt=en&top=5", "GET /api/suggest?lang=en&prefix=e",
     "GET /api/neighbours?word=en2&src=en&tgt=fr",
-    "GET /api/sentence?text=fr1%20fr2,%20%C3%A9t%C3%A9&src=fr&tgt=en",
-    "GET /api/place?word=fr3",
-    "GET /api/picture",
-    "GET /api/spaces",
-    "HEAD /page/explorer.js",
-    "GET /healthz",
-)
+    "GET /api/sentence?text=fr1%20fr2,%20%C3%A9t%C3%A9&src=fr&tgt=en", "GET /api/place?word=fr3",
+    "GET /api/picture", "GET /api/spaces", "HEAD /page/explorer.js", "GET /healthz",
+)  # fmt: skip
 
 
 @cache

@@ -32,14 +32,9 @@ from tests.fuzz.target import Target
 from tests.support.spaces import raw_rows
 
 SENTENCES = (
-    "The cat's mat: (new)!",
-    "été, naïve",
-    "",
-    "a\u2028b c\u0085d",
-    "日本語 👍",
-    "5 3.2e1 -1",
+    "The cat's mat: (new)!", "été, naïve", "", "a\u2028b c\u0085d", "日本語 👍", "5 3.2e1 -1",
     '"quoted", "one"',
-)
+)  # fmt: skip
 
 
 def only(folder: Path) -> Path:
@@ -277,17 +272,7 @@ TARGETS = (
     ),
     Target("aligned", _two_files, _aligned),
     Target("nli", files({"snli.txt": _SNLI, "sick.txt": _SICK}), _plain(read_nli)),
-    Target(
-        "sts",
-        files(
-            {
-                "x.csv": _STS,
-                "x.tsv": "a b\tc d\t4.5\nx\ty\t0\n",
-                "y.tsv": _RATED,
-            }
-        ),
-        _sts,
-    ),
+    Target("sts", files({"x.csv": _STS, "x.tsv": "a b\tc d\t4.5\nx\ty\t0\n", "y.tsv": _RATED}), _sts),
     Target(
         "probe", files({"x.txt": "tr\t1\ta b\nva\t0\tc\nte\t1\td e\ntr\t0\tf\n"}), _plain(read_probe_text)
     ),

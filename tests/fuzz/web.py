@@ -98,7 +98,7 @@ def _fetch(folder: Path) -> Iterator[Any]:
     with _answering(answer) as url:
         for note in (folder / PLACE).glob(".*.json"):
             note.write_bytes(note.read_bytes().replace(b"URL", url.encode()))
-        config = FetchConfig(folder / PLACE, url, non_commercial=True, retries=_AT_ONCE)
+        config = FetchConfig(folder / PLACE, url, retries=_AT_ONCE)
         try:
             yield float(fetch(item, config, Progress(quiet=True)).bytes)
         except MuseError:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import logging
 import multiprocessing
+import os
 import resource
 import shutil
 import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from multiprocessing.connection import Connection, wait
+from functools import cache
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,12 +27,11 @@ _FORK = multiprocessing.get_context("fork")  # so that torch is loaded and the g
 
 
 class Task(NamedTuple):
-    """The inputs of a target from `first` up to `end`, for so many seconds at most."""
+    """The inputs of a target from `first` up to `end`."""
 
     target: str
     first: int
     end: int
-    seconds: float
 
 
 class Done(NamedTuple):
@@ -54,6 +55,25 @@ def examined(target: Target, files: Files, folder: Path) -> str | Defect:
         shutil.rmtree(place, ignore_errors=True)
 
 
+@cache
+def _outcomes(name: str, process: int) -> set[str]:
+    return set()
+
+
+def warm(target: Target, folder: Path) -> set[str]:
+    """What the contract says of good inputs, read once in a process; a defect ends it.
+
+    The pages of the libraries that a reader is first to use are no memory of the input that it reads then.
+    """
+    if not (outcomes := _outcomes(target.name, os.getpid())):
+        examined(target, next(target.good), folder)
+        for files in target.good:
+            if isinstance(found := examined(target, files, folder), Defect):
+                raise SystemExit(f"{target.name}: a good input shows a defect: {found.kind}")
+            outcomes.add(found)
+    return outcomes
+
+
 class Worker:
     """A process that does one task after the other."""
 
@@ -73,15 +93,9 @@ class Worker:
         size = int(Path("/proc/self/statm").read_bytes().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (size + ROOM, size + ROOM))
         with tempfile.TemporaryDirectory(prefix="muse-fuzz-", dir=SCRATCH) as folder:
-            known = set[str]()
             while (task := pipe.recv()) is not None:
                 target = TARGETS[task.target]
-                if target.name not in known:
-                    # The pages of the libraries that it is first to use are no memory of the first input.
-                    for files in target.good:
-                        examined(target, files, Path(folder))
-                    known.add(target.name)
-                until = time.monotonic() + task.seconds
+                warm(target, Path(folder))
                 for number in range(task.first, task.end):
                     self._shared[0] = number
                     found = examined(target, target.numbered(self._seed, number), Path(folder))
@@ -89,8 +103,6 @@ class Worker:
                         pipe.send((number, found))
                     else:
                         self._shared[1 if found == READ else 2] += 1
-                    if time.monotonic() > until:
-                        break
                 self._shared[0] += 1
                 pipe.send(None)
 
@@ -145,8 +157,3 @@ def working(count: int, seed: int) -> Iterator[list[Worker]]:
     finally:
         for worker in workers:
             worker.end()
-
-
-def await_any(workers: list[Worker]) -> None:
-    """Return when a worker has something to tell, or after a second."""
-    wait([worker.pipe for worker in workers], 1.0)
