@@ -6,7 +6,7 @@ Translations of words are printed as lines for people, or as JSON, or written as
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -125,7 +125,9 @@ def translate(options: TranslateOptions) -> None:
         return
     if options.space is None:
         raise click.UsageError("Missing argument 'SPACE', or --model FOLDER.")
-    _check_options(options)
+    check_one_source(options.words, options)
+    for conflict in _conflicts(options):
+        raise click.UsageError(conflict)
     words, table = asked_words(options)
     asked = _Asked.of(options, options.space)
     if table is not None:
@@ -136,48 +138,30 @@ def translate(options: TranslateOptions) -> None:
         _translate_text(asked)
 
 
-def _check_options(options: TranslateOptions) -> None:
-    """Raise UsageError if options conflict or one has no effect."""
-    check_one_source(options.words, options)
+def _conflicts(options: TranslateOptions) -> Iterator[str]:
+    """Yields what is wrong with options that conflict, or of which one has no effect."""
     words = bool(options.words) or options.listed is not None
     a_text = options.listed is None and any(len(word.split()) > 1 for word in options.words)
-    of_lm = ("lm_weight", "beam")
-    useless = [
-        (
-            not words, given("out", "form"),
-            " is for a table of words; give WORDs, or a list of them as --words.",
-        ),
-        (
-            words and not a_text and options.lm is not None, ["--lm"],
-            " needs text on stdin, got words to translate; leave one of them out.",
-        ),
-        (
-            options.fit and options.vectors is None, ["--fit"],
-            " needs --vectors FILE, got none; add it or leave --fit out.",
-        ),
-        (
-            options.ngrams and options.vectors is not None, ["--ngrams"],
-            " and --vectors exclude each other, got both; leave one of them out.",
-        ),
-        (
-            words, given(*(() if a_text else of_lm), "reference"),
-            " needs text on stdin, got words to translate; leave it out.",
-        ),
-        (True, given("batch", "style", "sample"), " is for --model; leave it out."),
-        (
-            not words and options.lm is None, given("top"),
-            " needs --lm to translate text, got none; leave it out (for several translations of each word of "
-            "a list: --words -).",
-        ),
-        (
-            not words and options.lm is None, given(*of_lm),
-            " needs --lm to translate text, got none; leave it out.",
-        ),
-        (a_text and options.lm is None, given(*of_lm), " needs --lm, got none; leave it out."),
-    ]  # fmt: skip
-    for applies, named, message in useless:
-        if applies and named:
-            raise click.UsageError(f"{named[0]}{message}")
+    of_lm, without_lm = given("lm_weight", "beam"), options.lm is None
+    for flag in () if words else given("out", "form"):
+        yield f"{flag} is for a table of words; give WORDs, or a list of them as --words."
+    if words and not a_text and not without_lm:
+        yield "--lm needs text on stdin, got words to translate; leave one of them out."
+    if options.fit and options.vectors is None:
+        yield "--fit needs --vectors FILE, got none; add it or leave --fit out."
+    if options.ngrams and options.vectors is not None:
+        yield "--ngrams and --vectors exclude each other, got both; leave one of them out."
+    for flag in [*([] if a_text else of_lm), *given("reference")] if words else ():
+        yield f"{flag} needs text on stdin, got words to translate; leave it out."
+    for flag in given("batch", "style", "sample"):
+        yield f"{flag} is for --model; leave it out."
+    needed = "needs --lm to translate text, got none; leave it out"
+    for flag in given("top") if without_lm and not words else ():
+        yield f"{flag} {needed} (for several translations of each word of a list: --words -)."
+    for flag in of_lm if without_lm and not words else ():
+        yield f"{flag} {needed}."
+    for flag in of_lm if a_text and without_lm else ():
+        yield f"{flag} needs --lm, got none; leave it out."
 
 
 @dataclass(frozen=True, eq=False)

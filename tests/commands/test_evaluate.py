@@ -8,18 +8,17 @@ import pytest
 
 from muse.space import save_space
 from tests.support.command import Command, refused, tree
-from tests.support.spaces import PROVENANCE, saved, sides_to_save
+from tests.support.spaces import PROVENANCE, sides_to_save
 
 
 @pytest.fixture
-def space(tmp_path: Path) -> Path:
-    """A saved space fr, en of plain words, a gold dictionary and ratings."""
-    saved(tmp_path / "space", plain=True)
+def space(space: Path, here: Path) -> Path:
+    """A space, a gold dictionary and ratings."""
     gold = "".join(f"fr{i} en{(7 * i) % 40}\n" for i in range(30))
-    (tmp_path / "gold.txt").write_text(f"{gold}nosuch en1\n")
+    (here / "gold.txt").write_text(f"{gold}nosuch en1\n")
     rated = "".join(f"fr{i}\ten{i}\t{(11 * i) % 5}\n" for i in range(30))
-    (tmp_path / "rated.txt").write_text(f"{rated}nosuch\ten1\t4\n")
-    return tmp_path / "space"
+    (here / "rated.txt").write_text(f"{rated}nosuch\ten1\t4\n")
+    return space
 
 
 def words(space: Path, *more: object) -> list[object]:

@@ -30,13 +30,6 @@ FORMS = ("tsv", "jsonl", "muse")
 LACKING = {" ", "", "\r", "\t"}  # words of a space that only jsonl can represent
 
 
-@pytest.fixture
-def space(tmp_path: Path) -> Path:
-    """A saved space fr, en of plain words."""
-    saved(tmp_path / "space", plain=True)
-    return tmp_path / "space"
-
-
 def rows(path: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines(), delimiter="\t"))
 

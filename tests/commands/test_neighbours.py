@@ -11,14 +11,7 @@ import pytest
 
 from muse.space import load_space, save_space
 from tests.support.command import Command, refused
-from tests.support.spaces import PROVENANCE, saved, sides_to_save
-
-
-@pytest.fixture
-def space(tmp_path: Path) -> Path:
-    """A saved space fr, en of plain words."""
-    saved(tmp_path / "space", plain=True)
-    return tmp_path / "space"
+from tests.support.spaces import PROVENANCE, sides_to_save
 
 
 def nearest(folder: Path, language: str, word: str, top: int) -> list[tuple[str, float]]:

@@ -16,7 +16,7 @@ from muse.files.writing import write_vectors_text
 from muse.space import save_space
 from muse.vectors import Vectors
 from tests.support.command import Command, refused, tree
-from tests.support.spaces import PROVENANCE, raw_rows, saved, side_to_save, sides_to_save
+from tests.support.spaces import PROVENANCE, raw_rows, side_to_save, sides_to_save
 
 DESTROYS = [
     "induce space --out space/manifest.json",
@@ -40,8 +40,7 @@ DESTROYS = [
 
 
 @pytest.mark.parametrize("line", DESTROYS)
-def test_an_output_that_is_an_input(muse: Command, here: Path, line: str) -> None:
-    saved(here / "space", plain=True)
+def test_an_output_that_is_an_input(muse: Command, space: Path, here: Path, line: str) -> None:
     for name in ("text.txt", "other.txt"):
         (here / name).write_text("fr20 fr21\n" * 30)
     np.save(here / "a.npy", np.ones(3))
@@ -60,8 +59,7 @@ def test_an_output_that_is_an_input(muse: Command, here: Path, line: str) -> Non
         ("encode space --lang fr --input text.txt --out a.npy --save a.npy", "--save"),
     ],
 )
-def test_two_outputs_of_one_name(muse: Command, here: Path, line: str, other: str) -> None:
-    saved(here / "space", plain=True)
+def test_two_outputs_of_one_name(muse: Command, space: Path, here: Path, line: str, other: str) -> None:
     (here / "text.txt").write_text("fr20 fr21\n" * 30)
     before = tree(here)
     refused(muse(*line.split()), f"--out and {other} need different names; choose another {other}")
@@ -143,8 +141,7 @@ PIPED = [
 
 
 @pytest.mark.parametrize("line", PIPED)
-def test_a_pipe_is_not_replaced(muse: Command, here: Path, line: str) -> None:
-    saved(here / "space", plain=True)
+def test_a_pipe_is_not_replaced(muse: Command, space: Path, here: Path, line: str) -> None:
     for name in ("text.txt", "other.txt"):
         (here / name).write_text("fr20 fr21\n" * 30)
     (here / "pairs.tsv").write_text("".join(f"en{n} en{n + 1}\tfr{n} fr{n + 1}\n" for n in range(2, 30)))
@@ -165,8 +162,7 @@ def test_a_pipe_is_not_replaced(muse: Command, here: Path, line: str) -> None:
         "train-translator space --text fr=text.txt --text en=text.txt --epochs 0 --out out",
     ],
 )
-def test_two_runs_cannot_write_one_output(muse: Command, here: Path, line: str) -> None:
-    saved(here / "space", plain=True)
+def test_two_runs_cannot_write_one_output(muse: Command, space: Path, here: Path, line: str) -> None:
     (here / "text.txt").write_text("fr20 fr21\n" * 30)
     (here / "pairs.tsv").write_text("".join(f"en{n} en{n + 1}\tfr{n} fr{n + 1}\n" for n in range(2, 30)))
     write_vectors_text(here / "a.vec", [f"w{n}" for n in range(20)], np.eye(20, dtype=np.float32))

@@ -144,8 +144,8 @@ def test_words_with_their_worth(muse: Command, space: Path) -> None:
     assert re.fullmatch(r"Chat\tcat \d\.\d{3} \(\d+ %\)  \w+ -?\d\.\d{3} \(\d+ %\)", first)
     assert second.startswith("l'homme\tman ")
     assert ended.err.splitlines() == [
-        "'the' is not among the 14 words of fr; it is a word of en; check --src and --tgt",
-        "'chta' is not among the 14 words of fr; did you mean chat?",
+        f"'the' is not among the {len(PAIRS)} words of fr; it is a word of en; check --src and --tgt",
+        f"'chta' is not among the {len(PAIRS)} words of fr; did you mean chat?",
     ]
     found = muse("translate", space, *words, "--top", 2, "--json").json
     assert found["forms"] == {"Chat": "chat", "l'homme": "homme"}

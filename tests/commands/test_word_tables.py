@@ -13,18 +13,16 @@ from muse.files.tables import plain_cell
 from muse.ranking.ranker import translate_words
 from muse.space import load_space
 from tests.support.command import Command, refused, refused_leaving
-from tests.support.spaces import saved
 
 LIST = "fr20\n\nFR3  \n=1\nfr2O\nen5\nfr20\n"
 WORDS = ["fr20", "FR3", "=1", "fr2O", "en5", "fr20"]
 
 
 @pytest.fixture
-def space(tmp_path: Path) -> Path:
-    """A saved space fr, en of plain words, and a list, in which three words are unknown."""
-    saved(tmp_path / "space", plain=True)
-    (tmp_path / "list.txt").write_text("\ufeff" + LIST, encoding="utf-8")
-    return tmp_path / "space"
+def space(space: Path, here: Path) -> Path:
+    """A space, and a list in which three words are unknown."""
+    (here / "list.txt").write_text("\ufeff" + LIST, encoding="utf-8")
+    return space
 
 
 def table(text: str, delimiter: str = "\t") -> list[dict[str, str]]:
@@ -156,5 +154,5 @@ def test_the_top_of_text_says_what_to_use_instead(muse: Command, space: Path) ->
 
 
 def test_a_list_with_nul_is_refused(muse: Command, space: Path, tmp_path: Path) -> None:
-    (tmp_path / "utf-16.txt").write_bytes("fr3\nfr5\n".encode("utf-16-le"))
-    refused(muse("translate", space, "--words", tmp_path / "utf-16.txt"), "expected text in UTF-8")
+    (tmp_path / "nul.txt").write_bytes(b"fr3\0\nfr5\n")
+    refused(muse("translate", space, "--words", tmp_path / "nul.txt"), "expected text in UTF-8")
