@@ -51,7 +51,7 @@ class SectionedCommand(_Exemplified):
         """Writes the sections; hidden options are in none."""
         sections = dict[str, list[tuple[str, str]]]()
         for one in self.get_params(ctx):
-            if (record := one.get_help_record(ctx)) is not None:
+            if isinstance(one, click.Option) and (record := one.get_help_record(ctx)) is not None:
                 sections.setdefault(getattr(one, "section", COMMON), []).append(record)
         width = min(WIDEST, max(len(name) for records in sections.values() for name, _ in records))
         for heading in sorted(sections, key=lambda heading: heading == COMMON):

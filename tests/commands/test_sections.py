@@ -78,6 +78,7 @@ def test_every_option_stands_under_one_heading(name: str) -> None:
     assert headings[-len(own) - 2 :] == [*own, "Common", "Examples"]
     options = ended.output.partition(f"{headings[0]}:\n")[2]
     listed = re.findall(r"^  (-\S+?)[ ,\n]", options, re.MULTILINE)
+    assert not re.search(r"^  \[?[A-Z]", options, re.MULTILINE)  # no argument among them
     shown = [one.opts[0] for one in command.params if isinstance(one, click.Option) and not one.hidden]
     assert sorted({*listed} - {"-h", "--help"}) == sorted(shown)
 
