@@ -54,12 +54,6 @@ def test_files_that_cannot_be_right(tmp_path: Path, text: str, message: str) -> 
         read_nli(written(tmp_path, text))
 
 
-def test_a_number_of_any_length(tmp_path: Path) -> None:
-    header = "pair_ID\tsentence_A\tsentence_B\tentailment_judgment\n"
-    rows = "".join(f"{'1' * 5_000}{digit}\ta{digit}\tb{digit}\tNEUTRAL\n" for digit in range(10))
-    assert read_nli(written(tmp_path, header + rows)).parts == (*["train"] * 7, "dev", "test", "test")
-
-
 def numbered(shared: str) -> str:
     """Eleven pairs, of which the one numbered 8 has this premise."""
     rows = [f"{i}\t{shared if i == 8 else f'a {i}'}\tb {i}\tNEUTRAL\t3" for i in range(11)]
