@@ -74,7 +74,9 @@ def main() -> None:
             raise
         sys.exit(_fail(TOO_LITTLE))
     except (MuseError, OSError) as error:
-        sys.exit(_fail(f"error: {STDOUT_FULL if _is_of_stdout(error) else _told(error)}"))
+        # All files but stdout are named, by the system or by whoever writes them.
+        full = isinstance(error, OSError) and error.filename is None and error.errno in FULL
+        sys.exit(_fail(f"error: {STDOUT_FULL if full else _told(error)}"))
 
 
 def _told(error: MuseError | OSError) -> str:
@@ -85,11 +87,6 @@ def _told(error: MuseError | OSError) -> str:
         f"{os.fsdecode(error.filename)}: expected a file or folder that can be used, got {error.strerror}; "
         "check its permissions, those of the folders above it, and its disk"
     )
-
-
-def _is_of_stdout(error: MuseError | OSError) -> bool:
-    """Whether stdout is full: all other files are named, by the system or by whoever writes them."""
-    return isinstance(error, OSError) and error.filename is None and error.errno in FULL
 
 
 def _print_any_path() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from muse.commands import paths
-from tests.support.command import Command, refused, tree
+from tests.support.command import Command, refused, refused_leaving
 from tests.support.spaces import saved
 from tests.support.streams import piped
 
@@ -58,9 +58,7 @@ def test_a_word_may_be_a_dash(muse: Command, here: Path) -> None:
     ],
 )
 def test_where_a_dash_can_be_nothing(muse: Command, here: Path, line: str, parts: list[str]) -> None:
-    before = tree(here)
-    refused(muse(*line.split()), *parts)
-    assert tree(here) == before
+    refused_leaving(here, muse, [*line.split()], *parts)
 
 
 @pytest.mark.parametrize(
@@ -72,6 +70,4 @@ def test_where_a_dash_can_be_nothing(muse: Command, here: Path, line: str, parts
     ],
 )
 def test_what_a_dash_excludes_is_wrong_usage(muse: Command, here: Path, line: str, parts: list[str]) -> None:
-    before = tree(here)
-    refused(muse(*line.split()), *parts, code=2)
-    assert tree(here) == before
+    refused_leaving(here, muse, [*line.split()], *parts, code=2)

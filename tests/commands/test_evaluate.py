@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from muse.space import save_space
-from tests.support.command import Command, refused, tree
+from tests.support.command import Command, refused, refused_leaving
 from tests.support.spaces import PROVENANCE, sides_to_save
 
 
@@ -101,9 +101,7 @@ def test_bad_ratings(muse: Command, space: Path, name: str) -> None:
     path.unlink()
     if content is not None:
         path.write_bytes(content)
-    before = tree(space.parent)
-    refused(muse(*rated(space)), *parts)
-    assert tree(space.parent) == before
+    refused_leaving(space.parent, muse, rated(space), *parts)
 
 
 def test_a_pair_that_is_rated_twice_is_told(muse: Command, space: Path) -> None:

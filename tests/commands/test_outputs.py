@@ -15,7 +15,7 @@ from muse.files.atomic import only_writer
 from muse.files.writing import write_vectors_text
 from muse.space import save_space
 from muse.vectors import Vectors
-from tests.support.command import Command, refused, tree
+from tests.support.command import Command, refused, refused_leaving, tree
 from tests.support.spaces import PROVENANCE, raw_rows, side_to_save, sides_to_save
 
 DESTROYS = [
@@ -47,9 +47,7 @@ def test_an_output_that_is_an_input(muse: Command, space: Path, here: Path, line
     (here / "link.npy").symlink_to("a.npy")
     for name in ("a.vec", "space/raw.vec"):
         write_vectors_text(here / name, ["a", "b"], np.eye(2, dtype=np.float32))
-    before = tree(here)
-    refused(muse(*line.split()), "choose another --")
-    assert tree(here) == before
+    refused_leaving(here, muse, [*line.split()], "choose another --")
 
 
 @pytest.mark.parametrize(
@@ -61,9 +59,9 @@ def test_an_output_that_is_an_input(muse: Command, space: Path, here: Path, line
 )
 def test_two_outputs_of_one_name(muse: Command, space: Path, here: Path, line: str, other: str) -> None:
     (here / "text.txt").write_text("fr20 fr21\n" * 30)
-    before = tree(here)
-    refused(muse(*line.split()), f"--out and {other} need different names; choose another {other}")
-    assert tree(here) == before
+    refused_leaving(
+        here, muse, [*line.split()], f"--out and {other} need different names; choose another {other}"
+    )
 
 
 def made_of_files(folder: Path) -> None:
@@ -101,9 +99,12 @@ def test_no_file_that_a_space_was_made_of_is_replaced(
     made_of_files(here)
     os.link("raw/pairs.reverse.txt", "pairs.reverse.txt")
     shutil.copy("raw/fr.vec", "renamed.npy")  # known by its content
-    before = tree(here)
-    refused(muse(*line.split()), f"--out would replace {what}, which this space was made of; choose another")
-    assert tree(here) == before
+    refused_leaving(
+        here,
+        muse,
+        [*line.split()],
+        f"--out would replace {what}, which this space was made of; choose another",
+    )
 
 
 def test_an_earlier_export_is_replaced(muse: Command, here: Path) -> None:

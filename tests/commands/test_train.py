@@ -13,7 +13,7 @@ from muse.sentences.commands.train import WORD_ENCODERS, TrainOptions
 from muse.sentences.encoders.words import TrainedEncoder
 from muse.sentences.systems import system
 from muse.sentences.training import losses
-from tests.support.command import Command, refused, tree
+from tests.support.command import Command, refused, refused_leaving, tree
 from tests.support.parallel import toy_space, toy_text, write_text
 from tests.support.spaces import saved
 
@@ -105,9 +105,7 @@ BAD_TEXTS = (
 def test_text_that_cannot_be_learned_from(muse: Command, files: Path) -> None:
     for content, parts in BAD_TEXTS:
         (files / "bad.tsv").write_text(content)
-        before = tree(files)
-        refused(muse(*good(files, text="bad.tsv")), *parts)
-        assert tree(files) == before
+        refused_leaving(files, muse, good(files, text="bad.tsv"), *parts)
 
 
 BAD_SETTINGS: dict[str, tuple[list[object], list[str]]] = {
@@ -153,9 +151,7 @@ def test_training_that_breaks_down_leaves_nothing(
         raise NotConverged("the loss must be a finite number, got nan")
 
     monkeypatch.setattr(system, "train", broken)
-    before = tree(files)
-    refused(muse(*good(files, "--out", files / "a" / "b")), "finite number")
-    assert tree(files) == before
+    refused_leaving(files, muse, good(files, "--out", files / "a" / "b"), "finite number")
 
 
 def test_a_rate_beyond_reason_is_told_and_the_last_good_epoch_kept(muse: Command, files: Path) -> None:
