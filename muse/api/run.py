@@ -36,7 +36,7 @@ from muse.files.source import is_stream
 from muse.files.space_folder import MANIFEST, checksum
 from muse.files.space_manifest import Manifest, is_space, read_manifest
 from muse.learn.bilingual import PARTS
-from muse.learn.multilingual import Bridge, BridgeLanguages, LearnedMany, learn_many
+from muse.learn.multilingual import Bridge, LearnedMany, learn_many
 from muse.learn.settings import AlignConfig, AlignOptions
 from muse.options import RunOptions, check_names, of_checkpoint, options_of, takes
 from muse.progress import Progress, messages_shown
@@ -150,8 +150,9 @@ def run(config: AlignConfig, *, device: str = "auto", progress: Progress | None 
         try:
             try:
                 learned = learn_many(
-                    vectors[:-1], vectors[-1], config=config, runtime=runtime, others=_others(config, inputs)
-                )
+                    vectors[:-1], vectors[-1], config=config, runtime=runtime,
+                    via=[side.vectors for side in inputs.via.values()], saved=_saved(config),
+                )  # fmt: skip
             except MuseError:  # then nothing is kept to resume
                 runtime.checkpoint.abandon()
                 raise
@@ -246,9 +247,9 @@ def _of_repeated(config: AlignConfig, inputs: RunInputs) -> AlignConfig:
     return replace(config, lexicon=found.lexicon)
 
 
-def _others(config: AlignConfig, inputs: RunInputs) -> BridgeLanguages:
-    """The languages for detours only: `--via`, and the languages of the saved space that did not fail."""
-    saved = []
+def _saved(config: AlignConfig) -> list[Bridge]:
+    """The languages of the space that grows, for detours only: those that did not fail."""
+    saved = list[Bridge]()
     if config.into is not None:
         space = load_space(config.into, check=False)  # checked when its pivot was read
         for language in space.languages:
@@ -257,7 +258,7 @@ def _others(config: AlignConfig, inputs: RunInputs) -> BridgeLanguages:
             if language != space.pivot and label != "failed":
                 identity = np.eye(vectors.dimension, dtype=np.float32)
                 saved.append(Bridge(vectors, identity, made.method, made.via, label == "aligned"))
-    return BridgeLanguages([side.vectors for side in inputs.via.values()], saved)
+    return saved
 
 
 def _checkpoint(config: AlignConfig, inputs: RunInputs) -> Checkpoint:

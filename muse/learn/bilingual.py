@@ -128,19 +128,17 @@ def learn(source: Vectors, target: Vectors, *, config: AlignConfig, runtime: Run
 
 def sampled(pair: LanguagePair, rng: np.random.Generator, *, keep: Collection[str] = ()) -> LanguagePair:
     """At most MOST rows of a side in random order, the ids `keep` among them; ranked words as they are."""
-    source, target = (
-        side if side.frequency_ordered else _sample(side, rng, keep=keep) for side in pair.sides
-    )
-    return replace(pair, source=source, target=target)
-
-
-def _sample(side: Vectors, rng: np.random.Generator, *, keep: Collection[str]) -> Vectors:
-    order = rng.permutation(len(side))
-    if keep and len(side) > MOST:
-        kept = WordIndex(tuple(keep))
-        wanted = np.array([side.words[row] in kept for row in order.tolist()])
-        order = np.concatenate([order[wanted], order[~wanted]])
-    return side.chosen(rng.permutation(order[:MOST]) if keep else order[:MOST])
+    sides = list(pair.sides)
+    for place, side in enumerate(sides):
+        if side.frequency_ordered:
+            continue
+        order = rng.permutation(len(side))
+        if keep and len(side) > MOST:
+            kept = WordIndex(tuple(keep))
+            wanted = np.array([side.words[row] in kept for row in order.tolist()])
+            order = np.concatenate([order[wanted], order[~wanted]])
+        sides[place] = side.chosen(rng.permutation(order[:MOST]) if keep else order[:MOST])
+    return replace(pair, source=sides[0], target=sides[1])
 
 
 @dataclass(frozen=True, eq=False)

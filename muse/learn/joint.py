@@ -70,6 +70,11 @@ class Change:
         found = int(before.sum()), int(after.sum())
         return cls(*languages, len(before), *found, standard_errors(before, after))
 
+    def as_json(self) -> dict[str, float]:
+        """The figures that `--json` shows."""
+        figures = {"tested": self.tested, "before": self.before, "after": self.after}
+        return {**figures, "standard_errors": round(self.standard_errors, 2)}
+
     def __str__(self) -> str:
         """The change in words."""
         return f"{self.source}-{self.target} {self.before} to {self.after} of {self.tested}"
@@ -93,15 +98,7 @@ class Joint:
 
     def as_json(self) -> dict[str, Any]:
         """The fields that `--json` and the manifest show."""
-        pairs = {
-            f"{one.source}-{one.target}": {
-                "tested": one.tested,
-                "before": one.before,
-                "after": one.after,
-                "standard_errors": round(one.standard_errors, 2),
-            }
-            for one in self.changes
-        }
+        pairs = {f"{one.source}-{one.target}": one.as_json() for one in self.changes}
         return {"kept": self.weight > 0, "weight": self.weight, "pairs": pairs}
 
 
@@ -145,9 +142,7 @@ class Fit:
 
     def pairs(self, maps: Maps, rng: np.random.Generator, runtime: Runtime) -> Pairs:
         """The word pairs of every two languages, found as in refinement."""
-        found = {}
-        refining = RefineConfig()
-        both = list(combinations(self.rows, 2))
+        found, refining, both = {}, RefineConfig(), list(combinations(self.rows, 2))
         with runtime.progress.stage("joint refinement: pairs", len(both), "pairs") as tick:
             for done, (source, target) in enumerate(both, 1):
                 x, y = self.rows[source], self.rows[target]
@@ -231,12 +226,16 @@ class Fit:
                 yield tuple(Change.between(key, before[key], after[key]) for key in pairs)
 
     def _recovered(self, products: Sequence[Products], held: Sequence[Pairs], weight: float) -> Pairs:
-        """Whether each held-out pair is recovered by the fit to the other half: (p,) bool."""
-        fits = [self.solve(half, weight) for half in products]
-        return {
-            key: torch.cat([self._found(fit, key, half[key]) for fit, half in zip(fits, held, strict=True)])
-            for key in held[0]
-        }
+        """Whether held-out pairs are mutual translations by the fit to the other half: (p,) bool."""
+        found: dict[tuple[str, str], list[Tensor]] = {key: [] for key in held[0]}
+        for half, tested in zip(products, held, strict=True):
+            maps = self.solve(half, weight)
+            for key, pairs in tested.items():
+                x, y = (normalize(self.rows[one][: self.config.tested] @ maps[one].T) for one in key)
+                forward, backward = translations(x, y, Retrieval())
+                left, right = pairs.T
+                found[key].append((forward[left] == right) & (backward[right] == left))
+        return {key: torch.cat(parts) for key, parts in found.items()}
 
     def _halves(self, pairs: Pairs, rng: np.random.Generator) -> dict[str, Tensor]:
         """The half, 0 or 1, of every word: the half of its translation in the pivot, if it has one.
@@ -263,9 +262,3 @@ class Fit:
                 inside &= (own < words).all(dim=1)
             found[source, target] = own[inside]
         return found
-
-    def _found(self, maps: Maps, key: tuple[str, str], pairs: Tensor) -> Tensor:
-        """Whether the words of each of `pairs` (p, 2) are each other's best translations: (p,) bool."""
-        x, y = (normalize(self.rows[language][: self.config.tested] @ maps[language].T) for language in key)
-        forward, backward = translations(x, y, Retrieval())
-        return (forward[pairs[:, 0]] == pairs[:, 1]) & (backward[pairs[:, 1]] == pairs[:, 0])

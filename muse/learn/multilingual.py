@@ -61,25 +61,19 @@ class LearnedMany:
         return total if self.joint_seconds is None else {**total, "joint": self.joint_seconds}
 
 
-@dataclass(frozen=True, eq=False)
-class BridgeLanguages:
-    """Languages for detours only: `via` are aligned into the pivot when needed, `saved` are in its space."""
-
-    via: Sequence[Vectors] = ()
-    saved: Sequence[Bridge] = ()
-
-
 def learn_many(
     sources: Sequence[Vectors],
     target: Vectors,
     *,
     config: AlignConfig,
     runtime: Runtime,
-    others: BridgeLanguages | None = None,
+    via: Sequence[Vectors] = (),
+    saved: Sequence[Bridge] = (),
 ) -> LearnedMany:
     """The mappings from prepared `sources` to prepared `target`, which moves only for a single source.
 
-    A language that fails, or is doubtful, is tried over the others. If that fails too, the others are kept;
+    A language that fails, or is doubtful, is tried over the others; `via`, which are then aligned too, and
+    `saved`, which are in the target's space, are for detours only. If that fails too, the others are kept;
     raise its error if there are none. Raise BadSetting if unlabelled vectors are to be refined jointly.
     """
     if config.joint and not all(side.frequency_ordered for side in (*sources, target)):
@@ -92,7 +86,7 @@ def learn_many(
         own = runtime
         if several:
             log.info("%s into %s, %d of %d", source.language, target.language, place + 1, len(sources))
-            own = _runtime_of(source.language, runtime)
+            own = runtime.of(source.language)
         try:
             own = own.skip_parts(PARTS * place)
             learned[source.language] = learn(source, target, config=own_config, runtime=own)
@@ -100,7 +94,7 @@ def learn_many(
             if several:
                 reworded(error, f"{source.language} into {target.language}: {error}")
             failures[source.language] = error
-    learned = _Detours(sources, target, own_config, runtime).improved(learned, others or BridgeLanguages())
+    learned = _Detours(sources, target, own_config, runtime).improved(learned, via, saved)
     mapped = [source for source in sources if source.language in learned]
     if not mapped:
         raise next(iter(failures.values()))
@@ -133,11 +127,6 @@ def _jointly(
     return LearnedMany(learned, joint, time.perf_counter() - began)
 
 
-def _runtime_of(language: str, runtime: Runtime) -> Runtime:
-    """The runtime with the checkpoint of one of several languages."""
-    return replace(runtime, checkpoint=runtime.checkpoint.of(language))
-
-
 @dataclass(frozen=True, eq=False)
 class _Detours:
     """The detours of the languages to align; `config` has the settings of each."""
@@ -147,16 +136,23 @@ class _Detours:
     config: AlignConfig
     runtime: Runtime
 
-    def improved(self, learned: dict[str, Learned], others: BridgeLanguages) -> dict[str, Learned]:
+    def improved(
+        self, learned: dict[str, Learned], via: Sequence[Vectors], saved: Sequence[Bridge]
+    ) -> dict[str, Learned]:
         """`learned` with those languages that a detour improves; what succeeds may help the next."""
-
-        def pending() -> list[Vectors]:
-            return [source for source in self.sources if _needs_detour(found.get(source.language))]
-
-        found, known = dict(learned), set[str]()
-        fresh = [*self._intermediates(found), *others.saved] if pending() else []
-        fresh += self._aligned(others.via) if pending() else []
-        while fresh and (waiting := pending()):
+        found, known, fresh = dict(learned), set[str](), list[Bridge]()
+        while waiting := [one for one in self.sources if _needs_detour(found.get(one.language))]:
+            others = self.sources if len(self.sources) > 1 else ()
+            fresh = [
+                Bridge.of(one, found[one.language])
+                for one in others
+                if one.language in found and found[one.language].verdict.label != "failed"
+            ]
+            fresh = [over for over in fresh if over.language not in known]
+            if not known:
+                fresh += [*saved, *self._aligned(via)]
+            if not fresh:
+                break
             known |= {over.language for over in fresh}
             for source in waiting:
                 paths = Paths.of(LanguagePair(source, self.target, self._runtime_of(source)), self.config)
@@ -164,21 +160,10 @@ class _Detours:
                 better = paths.best_path(found.get(source.language), usable)
                 if better is not None:
                     found[source.language] = better
-            fresh = [over for over in self._intermediates(found) if over.language not in known]
         return found
 
     def _runtime_of(self, source: Vectors) -> Runtime:
-        return _runtime_of(source.language, self.runtime).skip_parts(PARTS * (len(self.sources) - 1))
-
-    def _intermediates(self, learned: dict[str, Learned]) -> list[Bridge]:
-        """The languages to align that others may go over: those that did not fail."""
-        if len(self.sources) == 1:
-            return []
-        return [
-            Bridge.of(source, learned[source.language])
-            for source in self.sources
-            if source.language in learned and learned[source.language].verdict.label != "failed"
-        ]
+        return self.runtime.of(source.language).skip_parts(PARTS * (len(self.sources) - 1))
 
     def _aligned(self, via: Sequence[Vectors]) -> list[Bridge]:
         """The languages for detours only that do not fail into the pivot."""
@@ -276,9 +261,9 @@ class Paths:
         """The path over one language, refined against the pivot and judged there; None if a step failed."""
         began, (source, target), runtime = time.perf_counter(), self.pair.sides, self.pair.runtime
         log.info("%s into %s over %s", source.language, target.language, over.language)
-        own = _runtime_of(over.language, runtime)
+        config = self.config.into_fixed().without_pairs()
         try:
-            step = learn(source, over.vectors, config=self.config.into_fixed().without_pairs(), runtime=own)
+            step = learn(source, over.vectors, config=config, runtime=runtime.of(over.language))
         except MuseError as error:
             log.warning("%s into %s: %s", source.language, over.language, error)
             return None

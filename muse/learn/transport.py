@@ -127,8 +127,9 @@ def rounds_of_transport(
         averaging = left <= config.averaged
         drawing = larger if averaging else config
         own, other = (rows[_drawn(rows, drawing, rng)] for rows in (x, y))
-        mapped, keys = both_mapped(own, other, mapping)
-        if weighting is not None:
+        if weighting is None:
+            mapped, keys = both_mapped(own, other, mapping)
+        else:
             mapped, keys = normalize(own @ mapping.T @ weighting), normalize(other @ weighting)
         product = _product(_plan(mapped, keys, config), own, other)
         if config.weighted:

@@ -29,6 +29,10 @@ class Runtime:
     checkpoint: Checkpoint = field(default_factory=Checkpoint)
     processes: Processes = Processes()
 
+    def of(self, language: str) -> Runtime:
+        """The same runtime, with the checkpoint of one of several languages."""
+        return replace(self, checkpoint=self.checkpoint.of(language))
+
     def skip_parts(self, parts: int = 1) -> Runtime:
         """The same runtime, whose progress is some parts further."""
         return replace(self, progress=self.progress.skip_parts(parts))

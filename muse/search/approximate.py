@@ -193,36 +193,28 @@ def _flat(rows: np.ndarray[Any, np.dtype[np.float32]], metric: int) -> Any:
     return index
 
 
-@dataclass(frozen=True, eq=False)
-class Trial:
-    """Queries (q, d) of an index, with the known scores (q, BEST) of their best keys."""
+def _recall_of(queries: Tensor, index: Index, k: int) -> Callable[[Depth], Recall]:
+    """The recall of an index for queries (q, d), of which k are asked for later, by the depth of a search."""
+    exact = nearest(queries, index.keys, BEST).scores
 
-    index: Index
-    queries: Tensor
-    exact: Tensor
-    k: int
-
-    @classmethod
-    def of(cls, queries: Tensor, index: Index, k: int) -> Trial:
-        """The best keys found by the exact search; k are asked for later."""
-        return cls(index, queries, nearest(queries, index.keys, BEST).scores, k)
-
-    def recall(self, depth: Depth) -> Recall:
-        """The recall of a search of this depth."""
-        found = self.index.search(self.queries, max(self.k, BEST), depth).scores
+    def recall(depth: Depth) -> Recall:
+        found = index.search(queries, max(k, BEST), depth).scores
         # The same product may differ in the last bits from one library to another.
-        right = found[:, : self.exact.shape[1]] >= self.exact[:, -1:] - 1e-6
-        first = found[:, 0] >= self.exact[:, 0] - 1e-6
+        right = found[:, : exact.shape[1]] >= exact[:, -1:] - 1e-6
+        first = found[:, 0] >= exact[:, 0] - 1e-6
         return Recall(float(first.double().mean()), float(right.double().mean()), len(found), depth)
 
-    def first_enough(self, depths: Iterable[Depth], demand: Demand) -> Depth | None:
-        """The first depth whose recall is enough."""
-        for depth in depths:
-            recall = self.recall(depth)
-            log.info("%s, %g of the lists, %d candidates", recall, depth.lists, depth.candidates)
-            if recall.meets(demand):
-                return depth
-        return None
+    return recall
+
+
+def _first_enough(recall: Callable[[Depth], Recall], depths: Iterable[Depth], demand: Demand) -> Depth | None:
+    """The first depth whose recall is enough."""
+    for depth in depths:
+        found = recall(depth)
+        log.info("%s, %g of the lists, %d candidates", found, depth.lists, depth.candidates)
+        if found.meets(demand):
+            return depth
+    return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,16 +238,16 @@ class Prepared:
         if len(keys) < FEW:
             return exactly
         index = Index(keys, rng)
-        choosing = Trial.of(sample[::2], index, k)
+        choosing = _recall_of(sample[::2], index, k)
         many = max(MANY[0], round(MANY[1] * len(keys)))
-        most = choosing.first_enough((Depth(lists, many) for lists in LISTS_TRIED), demand)
+        most = _first_enough(choosing, (Depth(lists, many) for lists in LISTS_TRIED), demand)
         if most is None:
             log.info("that is too low: the exact search is used")
             return exactly
         less = (Depth(most.lists, candidates) for candidates in CANDIDATES_TRIED if candidates < many)
-        depth = choosing.first_enough(less, demand) or most
-        measuring = Trial.of(sample[1::2], index, k) if len(sample) > 1 else choosing
-        return cls(keys, k, measuring.recall(depth), index)
+        depth = _first_enough(choosing, less, demand) or most
+        measuring = _recall_of(sample[1::2], index, k) if len(sample) > 1 else choosing
+        return cls(keys, k, measuring(depth), index)
 
     def search(self, queries: Tensor, step: Step | None = None) -> Neighbours:
         """The nearest keys of every query (q, d), as far as they are found."""

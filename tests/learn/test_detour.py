@@ -11,7 +11,7 @@ import torch
 
 from muse.errors import Mismatch
 from muse.learn.bilingual import Learned, learn, normalise_in_place
-from muse.learn.multilingual import Bridge, BridgeLanguages, Paths, learn_many, nearest_first
+from muse.learn.multilingual import Bridge, Paths, learn_many, nearest_first
 from muse.learn.pair import LanguagePair
 from muse.learn.settings import AlignConfig
 from muse.learn.supervise.model_selection import Supervision
@@ -103,7 +103,7 @@ def test_what_pairs_taught_is_kept_with_the_direct_mapping_alone(label: str) -> 
 def test_a_language_for_detours_only() -> None:
     chain = ("xx", "fr", "en")
     xx, fr, en = (language(name, chain) for name in chain)
-    many = learn_many([xx], en, config=CONFIG, runtime=Runtime(), others=BridgeLanguages(via=[fr]))
+    many = learn_many([xx], en, config=CONFIG, runtime=Runtime(), via=[fr])
     assert list(many.languages) == ["xx"]
     assert many.languages["xx"].via == ("fr",)
     assert right(xx, en, many.languages["xx"]) > 0.95
@@ -117,7 +117,7 @@ def test_a_language_of_the_saved_space() -> None:
     in_space = replace(fr, matrix=mapped(fr.matrix, known))
     saved = Bridge(in_space, np.eye(DIMENSION, dtype=np.float32), "gromov:rank")
     config = replace(CONFIG, fixed_target=True)
-    many = learn_many([xx], en, config=config, runtime=Runtime(), others=BridgeLanguages(saved=[saved]))
+    many = learn_many([xx], en, config=config, runtime=Runtime(), saved=[saved])
     assert many.languages["xx"].alignment.method == "via fr: identical + gromov:rank"
     assert right(xx, en, many.languages["xx"]) > 0.95
 
@@ -127,9 +127,7 @@ def test_a_language_of_the_saved_space() -> None:
 def test_over_vectors_of_another_dimension(dimensions: tuple[int, ...]) -> None:
     chain = ("xx", "fr", "en")
     xx, fr, en = (language(name, chain, size) for name, size in zip(chain, dimensions, strict=True))
-    one = learn_many([xx], en, config=CONFIG, runtime=Runtime(), others=BridgeLanguages(via=[fr])).languages[
-        "xx"
-    ]
+    one = learn_many([xx], en, config=CONFIG, runtime=Runtime(), via=[fr]).languages["xx"]
     assert one.via == ("fr",)
     assert len(one.alignment.source_map) == min(dimensions[0], dimensions[2])
     assert one.alignment.orthogonality_defect < 1e-5
@@ -140,7 +138,7 @@ def test_who_succeeds_directly_makes_no_detour() -> None:
     chain = ("fr", "en", "de")
     fr, en, de = (language(name, chain) for name in chain)
     alone = learn(fr, en, config=CONFIG, runtime=Runtime())
-    many = learn_many([fr, de], en, config=CONFIG, runtime=Runtime(), others=BridgeLanguages(via=[de]))
+    many = learn_many([fr, de], en, config=CONFIG, runtime=Runtime(), via=[de])
     found = many.languages["fr"]
     assert found.via == ()
     np.testing.assert_array_equal(found.alignment.source_map, alone.alignment.source_map)
@@ -165,9 +163,7 @@ def test_the_better_way_is_chosen_by_the_verdict() -> None:
     known = learn(fr, en, config=config, runtime=Runtime()).alignment.source_map
     wrong = Bridge(replace(fr, language="wrong"), rotation(7, DIMENSION))
     for intermediates, via in (([wrong], ()), ([wrong, Bridge(fr, known)], ("fr",))):
-        found = learn_many(
-            [xx], en, config=config, runtime=Runtime(), others=BridgeLanguages(saved=intermediates)
-        )
+        found = learn_many([xx], en, config=config, runtime=Runtime(), saved=intermediates)
         one = found.languages["xx"]
         assert one.via == via
         assert [candidate.alignment.method for candidate in one.candidates][0] == "similarity"

@@ -93,222 +93,151 @@ RENAMED = {"--src-texts": "--src-captions"}
 
 # The cases ------------------------------------------------------------------------------------------------
 
-TEXT = "--source fr.txt --target en.txt"
-FIT = "--fit fr=fr.txt --fit en=en.txt"
 FRENCH = "Le roi était dans la maison, avec 12 femmes.\n\nZorglub dort; la nuit est noire !\nmaisonnette\n"
+STDIN = {
+    **dict.fromkeys(("translate-text", "translate-text-json", "translate-lm", "translate-vectors"), FRENCH),
+    "encode-said": "The king, in the night.\nzorglub\n",
+    "translate-model": "la nuit\n",
+}
+ONLY_KEYS, WITHOUT_SETTINGS = ("doctor",), ("version",)
 
-SPACES = (
-    Case("align", f"align --src fr --tgt en --max-vocab {WORDS} --out space --json"),
-    Case(
-        "align-pairs",
-        f"align --src fr --tgt en --max-vocab {FEW} --init features --dictionary pairs.txt --out pairs "
-        "--json",
-    ),
-    Case(
-        "align-three",
-        f"align --src fr --src xx --tgt en --max-vocab {FEW} --init features --joint --out three --json",
-    ),
-    Case("align-into", "align --src xx --into pairs --init features --out into --json"),
-    Case(
-        "align-rows",
-        "align --src a --tgt b --src-emb a.npy --tgt-emb b.npy --src-texts a.txt --out rows --json",
-    ),
-    Case(
-        "align-rows-pairs",
-        "align --src a --tgt b --src-emb a.npy --tgt-emb b.npy --dictionary ids.tsv --init dictionary "
-        "--no-refine --out rows-pairs --json",
-    ),
-    Case(
-        "align-failed",
-        "align --src fr --tgt noise --max-vocab 600 --init features --no-reweight --out failed --json",
-    ),
-    Case("align-said", "align --src fr --tgt en --max-vocab 600 --init similarity --out said"),
-    Case(
-        "align-verbose",
-        "align --src fr --tgt en --max-vocab 600 --init identical --lower --normalise unit --no-refine "
-        "--out verbose -v",
-    ),
-)
-MEASURES = (
-    Case(
-        "evaluate-words",
-        "evaluate space --dictionary gold.txt --retrieval csls --retrieval nn --retrieval isf --hubness "
-        "--json",
-    ),
-    Case("evaluate-words-said", "evaluate space --dictionary gold.txt --hubness"),
-    Case("evaluate-words-against", "evaluate space --dictionary gold.txt --against pairs --json"),
-    Case(
-        "evaluate-words-back",
-        "evaluate space --dictionary back.txt --src en --tgt fr --search approximate --json",
-    ),
-    Case("evaluate-similarity", "evaluate space --task similarity --pairs similarity.tsv --json"),
-    Case(
-        "evaluate-sentences",
-        f"evaluate space --task sentences {TEXT} --retrieval csls --retrieval nn --retrieval isf --retrieval "
-        "margin --both-ways --json",
-    ),
-    Case(
-        "evaluate-sentences-two",
-        f"evaluate space --task sentences --parallel parallel.tsv --encoder 'mean & sif+znorm' {FIT} --json",
-    ),
-    Case("evaluate-sentences-said", f"evaluate space --task sentences {TEXT}"),
-    Case("evaluate-sts", "evaluate space --task sts --src fr --pairs rated.tsv --json"),
-    Case(
-        "evaluate-relatedness",
-        "evaluate space --task relatedness --src fr --pairs rated.tsv --train-pairs rated-more.tsv --json",
-    ),
-    Case(
-        "evaluate-rows",
-        "evaluate rows --task rows --source new-a.npy --target new-b.npy --retrieval csls --retrieval nn "
-        "--retrieval isf --json",
-    ),
-    Case("evaluate-rows-ids", "evaluate rows --task rows --pairs ids.tsv"),
-    Case("evaluate-transfer", "evaluate space --task transfer --data task --runs 3 --json"),
-    Case(
-        "evaluate-probe",
-        "evaluate space --task probe --text fr=fr.txt --text en=en.txt --probe length --probe order "
-        "--probe language --size 120 --json",
-    ),
-)
-USES = (
-    Case("induce-muse", "induce space --out induced.txt --max-vocab 1000 --json"),
-    Case("induce-tsv", "induce space --out induced.tsv --mutual --json"),
-    Case("induce-jsonl", "induce space --out induced.jsonl --top 3 --min-probability 0.2 --json"),
-    Case("induce-both", "induce space --out both.tsv.gz --both --retrieval isf --src-max 500 --tgt-max 900"),
-    Case("induce-rows", "induce rows --mutual --out rows.txt --json"),
-    Case("translate-words", "translate space roi cheval nuit Maison --top 5 --json"),
-    Case("translate-words-said", "translate space roi cheval nuit --top 3"),
-    Case("translate-back", "translate space queen --src en --tgt fr --retrieval nn --json"),
-    Case("translate-of-three", "translate three --src fr --tgt xx roi nuit --json"),
-    Case("translate-text", "translate space", FRENCH),
-    Case("translate-text-json", "translate space --ngrams --json", FRENCH),
-    Case("train-lm", "train-lm en.txt --lang en --out en.arpa --json"),
-    Case("translate-lm", "translate space --lm en.arpa --top 5 --beam 4 --json", FRENCH),
-    Case("translate-vectors", "translate space --vectors new.vec --reference reference.txt --json", FRENCH),
-    Case("map-vec", "map space --lang fr --vectors new.vec --out mapped.vec --json"),
-    Case(
-        "map-fit", "map space --lang fr --vectors other.vec --words words.txt --fit --out fitted.npz --json"
-    ),
-    Case("map-said", "map space --lang fr --vectors new.vec --words words.txt"),
-    Case("map-rows", "map rows --lang a --vectors new-a.npy --out mapped.npy --json"),
-    Case("report-gold", "report space --dictionary gold.txt --out gold.html --json"),
-    Case("report-plain", "report pairs --out plain.html"),
-    Case("report-failed", "report failed --out failed.html --json"),
-    Case("report-rows", "report rows --out rows.html --json"),
-)
-EXPORTS = tuple(
-    Case(f"export-{form}", f"export space --format {form} --max-vocab {FEW} --out exported/{name} --json")
-    for form, name in (
-        ("text", "text"),
-        ("word2vec", "fr.bin"),
-        ("npz", "fr.npz"),
-        ("parquet", "parquet"),
-        ("sentence-transformers", "static"),
-        ("spacy", "spacy"),
-        ("torch", "tables.pt"),
-        ("space", "smaller"),
+
+def cases(table: str) -> tuple[Case, ...]:
+    """The cases of a table: a name and a command line each; lines that are set in go on."""
+    rows = (" ".join(row.split()).split(": ", 1) for row in re.split(r"\n(?! )", table.strip()))
+    return tuple(
+        Case(name, typed, STDIN.get(name, ""), name in ONLY_KEYS, name not in WITHOUT_SETTINGS)
+        for name, typed in rows
     )
-) + (
-    Case(
-        "export-moses", "export space --format moses --max-vocab 300 --top 5 --out exported/moses.gz --json"
-    ),
-    Case(
-        "export-torch-shared",
-        "export three --format torch --tables shared --vocab units.txt --out exported/shared.pt",
-    ),
+
+
+# Spaces, which other cases use and which are always made.
+SPACES = cases(r"""
+align: align --src fr --tgt en --max-vocab 2000 --out space --json
+align-pairs: align --src fr --tgt en --max-vocab 1000 --init features --dictionary pairs.txt --out pairs
+  --json
+align-three: align --src fr --src xx --tgt en --max-vocab 1000 --init features --joint --out three --json
+align-into: align --src xx --into pairs --init features --out into --json
+align-rows: align --src a --tgt b --src-emb a.npy --tgt-emb b.npy --src-texts a.txt --out rows --json
+align-rows-pairs: align --src a --tgt b --src-emb a.npy --tgt-emb b.npy --dictionary ids.tsv --init
+  dictionary --no-refine --out rows-pairs --json
+align-failed: align --src fr --tgt noise --max-vocab 600 --init features --no-reweight --out failed --json
+align-said: align --src fr --tgt en --max-vocab 600 --init similarity --out said
+align-verbose: align --src fr --tgt en --max-vocab 600 --init identical --lower --normalise unit --no-refine
+  --out verbose -v
+""")
+CASES = (
+    *SPACES,
+    *cases(r"""
+evaluate-words: evaluate space --dictionary gold.txt --retrieval csls --retrieval nn --retrieval isf
+  --hubness --json
+evaluate-words-said: evaluate space --dictionary gold.txt --hubness
+evaluate-words-against: evaluate space --dictionary gold.txt --against pairs --json
+evaluate-words-back: evaluate space --dictionary back.txt --src en --tgt fr --search approximate --json
+evaluate-similarity: evaluate space --task similarity --pairs similarity.tsv --json
+evaluate-sentences: evaluate space --task sentences --source fr.txt --target en.txt --retrieval csls
+  --retrieval nn --retrieval isf --retrieval margin --both-ways --json
+evaluate-sentences-two: evaluate space --task sentences --parallel parallel.tsv --encoder 'mean & sif+znorm'
+  --fit fr=fr.txt --fit en=en.txt --json
+evaluate-sentences-said: evaluate space --task sentences --source fr.txt --target en.txt
+evaluate-sts: evaluate space --task sts --src fr --pairs rated.tsv --json
+evaluate-relatedness: evaluate space --task relatedness --src fr --pairs rated.tsv --train-pairs
+  rated-more.tsv --json
+evaluate-rows: evaluate rows --task rows --source new-a.npy --target new-b.npy --retrieval csls --retrieval
+  nn --retrieval isf --json
+evaluate-rows-ids: evaluate rows --task rows --pairs ids.tsv
+evaluate-transfer: evaluate space --task transfer --data task --runs 3 --json
+evaluate-probe: evaluate space --task probe --text fr=fr.txt --text en=en.txt --probe length --probe order
+  --probe language --size 120 --json
+induce-muse: induce space --out induced.txt --max-vocab 1000 --json
+induce-tsv: induce space --out induced.tsv --mutual --json
+induce-jsonl: induce space --out induced.jsonl --top 3 --min-probability 0.2 --json
+induce-both: induce space --out both.tsv.gz --both --retrieval isf --src-max 500 --tgt-max 900
+induce-rows: induce rows --mutual --out rows.txt --json
+translate-words: translate space roi cheval nuit Maison --top 5 --json
+translate-words-said: translate space roi cheval nuit --top 3
+translate-back: translate space queen --src en --tgt fr --retrieval nn --json
+translate-of-three: translate three --src fr --tgt xx roi nuit --json
+translate-text: translate space
+translate-text-json: translate space --ngrams --json
+train-lm: train-lm en.txt --lang en --out en.arpa --json
+translate-lm: translate space --lm en.arpa --top 5 --beam 4 --json
+translate-vectors: translate space --vectors new.vec --reference reference.txt --json
+map-vec: map space --lang fr --vectors new.vec --out mapped.vec --json
+map-fit: map space --lang fr --vectors other.vec --words words.txt --fit --out fitted.npz --json
+map-said: map space --lang fr --vectors new.vec --words words.txt
+map-rows: map rows --lang a --vectors new-a.npy --out mapped.npy --json
+report-gold: report space --dictionary gold.txt --out gold.html --json
+report-plain: report pairs --out plain.html
+report-failed: report failed --out failed.html --json
+report-rows: report rows --out rows.html --json
+export-text: export space --format text --max-vocab 1000 --out exported/text --json
+export-word2vec: export space --format word2vec --max-vocab 1000 --out exported/fr.bin --json
+export-npz: export space --format npz --max-vocab 1000 --out exported/fr.npz --json
+export-parquet: export space --format parquet --max-vocab 1000 --out exported/parquet --json
+export-sentence-transformers: export space --format sentence-transformers --max-vocab 1000 --out
+  exported/static --json
+export-spacy: export space --format spacy --max-vocab 1000 --out exported/spacy --json
+export-torch: export space --format torch --max-vocab 1000 --out exported/tables.pt --json
+export-space: export space --format space --max-vocab 1000 --out exported/smaller --json
+export-moses: export space --format moses --max-vocab 300 --top 5 --out exported/moses.gz --json
+export-torch-shared: export three --format torch --tables shared --vocab units.txt --out exported/shared.pt
+encode-idf: encode space --lang fr --input fr.txt --encoder 'idf' --fit fr=fr.txt --out encoded/idf.npy
+  --save encoders/idf --json
+encode-sif: encode space --lang fr --input fr.txt --encoder 'sif+pcr' --fit fr=fr.txt --out encoded/sif.npy
+  --save encoders/sif --json
+encode-ngrams: encode space --lang fr --input fr.txt --encoder 'mean+ngrams+binary' --fit fr=fr.txt --out
+  encoded/ngrams.npy --json
+encode-two: encode space --lang fr --input fr.txt --encoder 'mean & power-mean[-inf,1,inf]+centre' --fit
+  fr=fr.txt --also pairs --out encoded/two.npy --json
+encode-parquet: encode space --lang fr --input fr.txt --encoder 'mean' --out encoded/mean.parquet --json
+encode-saved: encode space --lang fr --input fr.txt --encoder 'encoders/sif' --out encoded/saved.npy --json
+encode-said: encode pairs --lang en --encoder mean
+mine-margin: mine space --src-lang fr --tgt-lang en --source fr.txt --target en.txt --score margin --out
+  mined/margin.tsv --json
+mine-csls: mine space --src-lang fr --tgt-lang en --source fr.txt --target en.txt --score csls --gold
+  mined.gold --neighbours 6 --out mined/csls.tsv --json
+mine-cosine: mine space --src-lang fr --tgt-lang en --source fr.txt --target en.txt --score cosine
+  --threshold 0.5 --encoder mean --out mined/cosine.tsv.gz --json
+embed: embed fr.txt --lang fr --dim 16 --epochs 1 --min-count 1 --out embedded.vec --json
+train-x-cbow: train pairs --lang fr --parallel cipher.tsv --epochs 2 --batch 16 --rate 0.02 --out
+  encoders/x-cbow --json
+train-projection: train pairs --encoder projection --lang fr --parallel cipher.tsv --epochs 2 --batch 16
+  --rate 0.02 --dropout 0.2 --powers=-inf,1 --out encoders/projection --json
+train-cvm-add: train pairs --encoder cvm-add --lang fr --parallel cipher.tsv --epochs 2 --batch 16 --rate
+  0.02 --out encoders/cvm-add --json
+train-sp: train pairs --encoder sp --lang fr --parallel cipher.tsv --epochs 2 --batch 16 --rate 0.01 --set
+  pieces=300 --out encoders/sp --json
+train-infersent: train pairs --encoder infersent --lang en --nli nli.txt --epochs 2 --batch 16 --set
+  units=16 --out encoders/infersent --json
+train-bgt: train pairs --encoder bgt --lang fr --parallel cipher.tsv --epochs 2 --batch 16 --rate 0.01 --out
+  encoders/bgt --json
+train-cmlm: train pairs --encoder cmlm --lang fr --parallel cipher.tsv --epochs 2 --batch 16 --text
+  en=novels.en.tsv --text fr=novels.fr.tsv --rate 0.03 --set warmup=2 --set asked=500 --set heads=2 --set
+  hidden=16 --set feed_forward=16 --out encoders/cmlm --json
+train-xlm: train pairs --encoder xlm --lang fr --text en=en.txt --text fr=fr.txt --epochs 2 --batch 16 --set
+  objective=mlm --set length=16 --set pieces=300 --set steps=4 --set warmup=2 --set hidden=16 --set heads=2
+  --set layers=1 --out encoders/xlm --json
+train-said: train pairs --encoder lens --lang fr --source cipher.fr --target cipher.en --epochs 2 --batch 16
+  --rate 1 --out encoders/lens
+train-x-bilstm: train pairs --encoder x-bilstm --lang fr --parallel parallel.tsv --epochs 2 --batch 16 --set
+  english=encoders/infersent --set units=16 --out encoders/x-bilstm --json
+train-translator: train-translator pairs --text en=en.txt --text fr=fr.txt --epochs 1 --batch 8 --rate 0.01
+  --set hidden=16 --set heads=2 --set layers=1 --set pieces=200 --set steps=6 --set words=4 --set warmup=2
+  --out translator --json
+translate-model: translate --model translator --src fr --json
+evaluate-nli: evaluate pairs --task nli --pairs nli.txt --src en --encoder encoders/infersent --json
+evaluate-trained: evaluate pairs --task sentences --source fr.txt --target en.txt --encoder 'encoders/x-cbow
+  & encoders/sp' --json
+encode-trained: encode pairs --lang fr --input fr.txt --encoder encoders/bgt --out encoded/bgt.npy
+export-trained: export pairs --encoder encoders/x-cbow --format text --lang fr --out exported/trained.vec
+  --json
+version: --version
+doctor: doctor --json
+fetch-list: fetch --list --json
+fetch-dry-run: fetch vectors fr en --dry-run
+"""),
 )
-SENTENCES = (
-    *(
-        Case(f"encode-{name}", f"encode space --lang fr --input fr.txt --encoder '{encoder}' {more} --json")
-        for name, encoder, more in (
-            ("idf", "idf", "--fit fr=fr.txt --out encoded/idf.npy --save encoders/idf"),
-            ("sif", "sif+pcr", "--fit fr=fr.txt --out encoded/sif.npy --save encoders/sif"),
-            ("ngrams", "mean+ngrams+binary", "--fit fr=fr.txt --out encoded/ngrams.npy"),
-            (
-                "two",
-                "mean & power-mean[-inf,1,inf]+centre",
-                "--fit fr=fr.txt --also pairs --out encoded/two.npy",
-            ),
-            ("parquet", "mean", "--out encoded/mean.parquet"),
-            ("saved", "encoders/sif", "--out encoded/saved.npy"),
-        )
-    ),
-    Case("encode-said", "encode pairs --lang en --encoder mean", "The king, in the night.\nzorglub\n"),
-    *(
-        Case(f"mine-{score}", f"mine space --src-lang fr --tgt-lang en {TEXT} --score {score} {more} --json")
-        for score, more in (
-            ("margin", "--out mined/margin.tsv"),
-            ("csls", "--gold mined.gold --neighbours 6 --out mined/csls.tsv"),
-            ("cosine", "--threshold 0.5 --encoder mean --out mined/cosine.tsv.gz"),
-        )
-    ),
-    Case("embed", "embed fr.txt --lang fr --dim 16 --epochs 1 --min-count 1 --out embedded.vec --json"),
-)
-SMALL = "--epochs 2 --batch 16"
-# Text whose translations the space does not have: there is something to learn.
-CIPHER = f"--lang fr --parallel cipher.tsv {SMALL}"
-NETWORK = "--set hidden=16 --set heads=2 --set layers=1"
-TRAININGS = (
-    Case("train-x-cbow", f"train pairs {CIPHER} --rate 0.02 --out encoders/x-cbow --json"),
-    *(
-        Case(f"train-{name}", f"train pairs --encoder {name} {more} --out encoders/{name} --json")
-        for name, more in (
-            ("projection", f"{CIPHER} --rate 0.02 --dropout 0.2 --powers=-inf,1"),
-            ("cvm-add", f"{CIPHER} --rate 0.02"),
-            ("sp", f"{CIPHER} --rate 0.01 --set pieces=300"),
-            ("infersent", f"--lang en --nli nli.txt {SMALL} --set units=16"),
-            ("bgt", f"{CIPHER} --rate 0.01"),
-            (
-                "cmlm",
-                f"{CIPHER} --text en=novels.en.tsv --text fr=novels.fr.tsv --rate 0.03 --set warmup=2 "
-                "--set asked=500 --set heads=2 --set hidden=16 --set feed_forward=16",
-            ),
-            (
-                "xlm",
-                f"--lang fr --text en=en.txt --text fr=fr.txt {SMALL} --set objective=mlm --set length=16 "
-                f"--set pieces=300 --set steps=4 --set warmup=2 {NETWORK}",
-            ),
-        )
-    ),
-    Case(
-        "train-said",
-        f"train pairs --encoder lens --lang fr --source cipher.fr --target cipher.en {SMALL} --rate 1 --out "
-        "encoders/lens",
-    ),
-    Case(
-        "train-x-bilstm",
-        f"train pairs --encoder x-bilstm --lang fr --parallel parallel.tsv {SMALL} --set "
-        "english=encoders/infersent --set units=16 --out encoders/x-bilstm --json",
-    ),
-    Case(
-        "train-translator",
-        f"train-translator pairs --text en=en.txt --text fr=fr.txt --epochs 1 --batch 8 --rate 0.01 "
-        f"{NETWORK} --set pieces=200 --set steps=6 --set words=4 --set warmup=2 --out translator --json",
-    ),
-    Case("translate-model", "translate --model translator --src fr --json", "la nuit\n"),
-    Case(
-        "evaluate-nli",
-        "evaluate pairs --task nli --pairs nli.txt --src en --encoder encoders/infersent --json",
-    ),
-    Case(
-        "evaluate-trained",
-        f"evaluate pairs --task sentences {TEXT} --encoder 'encoders/x-cbow & encoders/sp' --json",
-    ),
-    Case(
-        "encode-trained", "encode pairs --lang fr --input fr.txt --encoder encoders/bgt --out encoded/bgt.npy"
-    ),
-    Case(
-        "export-trained",
-        "export pairs --encoder encoders/x-cbow --format text --lang fr --out exported/trained.vec --json",
-    ),
-)
-OTHERS = (
-    Case("version", "--version", settings=False),
-    Case("doctor", "doctor --json", only_keys=True),
-    Case("fetch-list", "fetch --list --json"),
-    Case("fetch-dry-run", "fetch vectors fr en --dry-run"),
-)
-CASES = (*SPACES, *MEASURES, *USES, *EXPORTS, *SENTENCES, *TRAININGS, *OTHERS)
 # Wrong command lines: of names, values, languages, contradictions, files, folders and places to write.
 WRONG = """
 algin --src fr

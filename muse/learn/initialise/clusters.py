@@ -30,7 +30,7 @@ from muse.learn.transport import (
     whiten,
 )
 from muse.procrustes import rotation
-from muse.progress import Progress, Tick
+from muse.progress import Progress
 from muse.vectors import Vectors
 
 KMEANS_ITERATIONS = 20
@@ -128,18 +128,6 @@ class ClustersConfig:
 Sides = tuple[Tensor, Tensor]
 
 
-@dataclass(frozen=True, eq=False)
-class _Candidates:
-    """Whitened rows of both sides, (n, k) and (m, k), and mappings (k, k) between them.
-
-    Once evaluated, the best come first; before, the rows are whitened as the first round does it.
-    """
-
-    sides: Sides
-    mappings: list[Tensor]
-    evaluated: bool = False
-
-
 def clusters(
     pair: LanguagePair, score: Criterion, rng: np.random.Generator, *, config: ClustersConfig
 ) -> Iterator[Alignment]:
@@ -148,22 +136,31 @@ def clusters(
     The sides may have different dimensions: only similarities within one are compared, then means of rows.
     """
     rows, progress = pair.rows(config.rows), pair.runtime.progress
-    candidates = _matched(rows, config, rng, progress)
+    before = _whitened(rows, config.rounds[0].transport)
+    mappings = _matched(rows, before, config, rng, progress)
     for number, this_round in enumerate(config.rounds, start=1):
-        count = min(this_round.best, len(candidates.mappings))
-        with progress.stage(f"comparing, round {number}", count, "mappings") as tick:
-            candidates = _evaluated(candidates, rows, this_round, rng, tick)
-    last = config.rounds[-1].transport
-    mapping = transfer_mapping(candidates.mappings[0], candidates.sides, rows, last, rng).cpu().numpy()
-    yield Alignment(mapping, method="clusters", criterion=score(mapping))
+        chosen, how = mappings[: this_round.best], this_round.transport
+        sides, valued = _whitened(rows, how), list[tuple[float, Tensor]]()
+        seed = rng.integers(SEEDS)
+        with progress.stage(f"comparing, round {number}", len(chosen), "mappings") as tick:
+            for done, mapping in enumerate(chosen, start=1):
+                # The first are mappings between rows of this round's own whitening.
+                here = mapping if number == 1 else transfer_mapping(mapping, before, sides, how, rng)
+                *_, refined = rounds_of_transport(*sides, here, how, rng)
+                same = np.random.default_rng(seed)  # all are valued on the same rows
+                valued.append((transport_value(*sides, refined, how, same), refined))
+                tick(done)
+        mappings, before = [one for _, one in sorted(valued, key=lambda one: -one[0])], sides
+    found = transfer_mapping(mappings[0], before, rows, how, rng).cpu().numpy()
+    yield Alignment(found, method="clusters", criterion=score(found))
 
 
 def _matched(
-    rows: Sides, config: ClustersConfig, rng: np.random.Generator, progress: Progress
-) -> _Candidates:
-    """The best matches of all runs, in no order, between rows whitened as the first round does it."""
+    rows: Sides, sides: Sides, config: ClustersConfig, rng: np.random.Generator, progress: Progress
+) -> list[Tensor]:
+    """The best matches of all runs, in no order: mappings (k, k) between the rows as `sides` has them."""
     clustered = tuple(whiten(side, config.whitening, config.dimensions) for side in rows)
-    sides, found = _whitened(rows, config.rounds[0].transport), []
+    found = []
     with progress.stage("clusters", config.runs, "runs") as tick:
         for done in range(config.runs):
             (own, own_means), (other, other_means) = (
@@ -177,7 +174,7 @@ def _matched(
                 inside = other_means[torch.from_numpy(order).to(other_means.device)]
                 found.append(rotation(inside.T @ own_means))
             tick(done + 1)
-    return _Candidates(sides, found)
+    return found
 
 
 def _whitened(rows: Sides, config: TransportConfig) -> Sides:
@@ -192,24 +189,6 @@ def _clustered(rows: Tensor, inside: Tensor, k: int, rng: np.random.Generator) -
     found = centroids(rows, k, seed=int(rng.integers(SEEDS)))
     nearest = (rows @ found.T).argmax(dim=1)  # (n,)
     return found, normalize(inside.new_zeros(len(found), inside.shape[1]).index_add_(0, nearest, inside))
-
-
-def _evaluated(
-    candidates: _Candidates, rows: Sides, this_round: Round, rng: np.random.Generator, tick: Tick
-) -> _Candidates:
-    """The candidates that a round refined, between rows whitened as it says; the best come first."""
-    config, sides, valued = this_round.transport, _whitened(rows, this_round.transport), []
-    seed = rng.integers(SEEDS)
-    for done, mapping in enumerate(candidates.mappings[: this_round.best], start=1):
-        here = mapping
-        if candidates.evaluated:  # before, they are mappings between rows of this round's own whitening
-            here = transfer_mapping(mapping, candidates.sides, sides, config, rng)
-        *_, refined = rounds_of_transport(*sides, here, config, rng)
-        same = np.random.default_rng(seed)  # all are valued on the same rows
-        valued.append((transport_value(*sides, refined, config, same), refined))
-        tick(done)
-    ranked = [mapping for _, mapping in sorted(valued, key=lambda one: -one[0])]
-    return _Candidates(sides, ranked, evaluated=True)
 
 
 def _similarities(rows: Tensor) -> NDArray[np.float64]:
