@@ -1,4 +1,4 @@
-"""Auto with cheap initialisations: the first aligned one ends it, one that fails is skipped."""
+"""Auto: the first aligned initialisation ends it, one that fails is skipped; and the plan for rows."""
 
 from __future__ import annotations
 
@@ -15,19 +15,30 @@ from muse.alignment import Alignment
 from muse.errors import BadFile, BadSetting, NotConverged
 from muse.files.space_manifest import Reason
 from muse.learn import auto
-from muse.learn.auto import Candidate, best, candidates, initialisations, reason_for
+from muse.learn.auto import (
+    AUTO_OF_ROWS,
+    KNOWN_OF_ROWS,
+    Candidate,
+    best,
+    candidates,
+    initialisations,
+    reason_for,
+)
 from muse.learn.initialise import INITIALISATIONS
 from muse.learn.initialise.components import Initialiser
 from muse.learn.pair import LanguagePair
 from muse.learn.refine import PLAIN, RefineConfig
+from muse.learn.schedule import ROUNDS, ROUNDS_OF_ROWS, first_rounds, refinement
 from muse.learn.settings import AlignConfig
+from muse.learn.transport import TransportConfig, refine_by_transport
 from muse.learn.verdict import Verdict
 from muse.lexicon import Lexicon
+from muse.options import departures
 from muse.run.checkpoint import Checkpoint
 from muse.run.runtime import Runtime
 from muse.vectors import Matrix
 from tests.support.spaces import rotation
-from tests.support.toys import DIMENSION, pair
+from tests.support.toys import DIMENSION, mixture, pair
 
 WRONG = rotation(99, DIMENSION)
 CALLS: list[str] = []
@@ -253,3 +264,49 @@ def test_beside_pairs_of_an_encoder_only_quick_initialisations_are_tried() -> No
     assert [name for name, _ in initialisations(given)] == ["gromov:rank", "identical"]
     assert [name for name, _ in initialisations(replace(given, no_identical=True))] == ["gromov:rank"]
     assert [name for name, _ in initialisations(replace(given, init="features"))] == ["features"]
+
+
+def test_rows_are_tried_without_ranks_and_refined_by_transport() -> None:
+    plan = AlignConfig().for_unranked_rows()
+    assert [name for name, _ in initialisations(plan)] == list(AUTO_OF_ROWS)
+    assert first_rounds(plan) == ROUNDS_OF_ROWS
+    assert {type(config) for config in first_rounds(plan)} == {TransportConfig}
+    assert first_rounds(AlignConfig(refine=False).for_unranked_rows()) == ()  # --no-refine
+    assert refinement(plan) is not None
+    assert refinement(AlignConfig(refine=False).for_unranked_rows()) is None
+    assert plan.for_unranked_rows() == plan and not plan.reweights
+
+
+@pytest.mark.parametrize("init", INITIALISATIONS)
+def test_an_initialisation_is_used_or_refused(init: str) -> None:
+    usable = {"auto", "dictionary", *(name.split(":")[0] for name in KNOWN_OF_ROWS)}
+    if init not in usable:
+        match = f"--init {init} needs words, most frequent first, got unlabelled"
+        with pytest.raises(BadSetting, match=match):
+            AlignConfig(init=init).for_unranked_rows()
+        return
+    names = [name for name, _ in initialisations(AlignConfig(init=init).for_unranked_rows())]
+    assert init in ("auto", "dictionary") or [name.split(":")[0] for name in names] == [init]
+
+
+def test_gromov_of_rows_matches_their_centroids() -> None:
+    source, target, turn = mixture(seed=1)
+    ((name, initialise),) = initialisations(AlignConfig(init="gromov").for_unranked_rows())
+    score, rng = LanguagePair(source, target).criterion(), np.random.default_rng(0)
+    (found,) = initialise(LanguagePair(source, target), score, rng)
+    assert found.method == name == "gromov:clusters"
+    config = TransportConfig(rounds=20, rows=700)
+    *_, refined = refine_by_transport(LanguagePair(source, target), found, config=config, rng=rng)
+    assert (source.matrix @ refined.source_map.T * (source.matrix @ turn.T)).sum(axis=1).mean() > 0.8
+
+
+def test_a_recipe_is_its_parts_but_for_what_is_given() -> None:
+    whole = AlignConfig(recipe="muse")
+    assert (whole.normalise, whole.refine, first_rounds(whole), whole.reweights) == ((), "plain", (), False)
+    assert departures(whole) == ()
+    other = AlignConfig(recipe="muse", normalise=("unit",), refine=True)
+    assert (other.init, other.normalise, first_rounds(other)) == ("adversarial-paper", ("unit",), ROUNDS)
+    assert departures(other) == ("normalise", "refine")
+    assert replace(whole, seed=1).init == "adversarial-paper"
+    with pytest.raises(BadSetting, match="--recipe .*'vecmap'"):
+        AlignConfig(recipe="vecmap")

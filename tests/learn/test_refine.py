@@ -16,8 +16,7 @@ from muse.learn.refine import PLAIN, RefineConfig, refine
 from muse.learn.refine import rounds as rounds_of
 from muse.vectors import Matrix
 from tests.support.references import csls_pairs, polar, unit, weighted
-from tests.support.spaces import rotation
-from tests.support.toys import DIMENSION, pair, raw_pair
+from tests.support.toys import pair, raw_pair
 
 
 def rough(turn: Matrix, noise: float) -> Matrix:
@@ -39,17 +38,6 @@ def test_the_planted_rotation_is_reached(noise: float) -> None:
     assert np.abs(found[-1].source_map - turn).max() < 0.03
     assert all(alignment.orthogonality_defect < 1e-5 for alignment in found)
     assert {alignment.method for alignment in found} == {"m"}
-
-
-def test_the_same_generator_gives_the_same_rounds() -> None:
-    start = rotation(5, DIMENSION)
-    for one, other in zip(rounds(start, RefineConfig()), rounds(start, RefineConfig()), strict=True):
-        assert np.array_equal(one.source_map, other.source_map)
-
-
-def test_rounds_are_bounded() -> None:
-    config = RefineConfig(cutoffs=(100, 200), max_rounds=3)
-    assert 2 <= len(rounds(rotation(5, DIMENSION), config)) <= 6
 
 
 def test_a_cutoff_ends_when_nothing_is_gained() -> None:

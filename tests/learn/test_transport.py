@@ -1,4 +1,4 @@
-"""Refinement by transport: rows of two disjoint samples, brought together without a pair."""
+"""Transport: Sinkhorn's plans, whitened rows, and refinement of two disjoint samples without a pair."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 import scipy.linalg
+import scipy.optimize
+import scipy.special
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
@@ -18,10 +20,12 @@ from muse.learn.auto import improve
 from muse.learn.pair import LanguagePair
 from muse.learn.refine import RefineConfig
 from muse.learn.transport import (
+    LEAST_VARIANCE,
     TransportConfig,
     mapping_by_transport,
     refine_by_transport,
     rounds_of_transport,
+    sinkhorn,
     transfer_mapping,
     transport_value,
     whiten,
@@ -213,3 +217,93 @@ def test_the_settings_say_which_refinement_it_is() -> None:
     rng = np.random.default_rng(0)
     *_, same = improve(LanguagePair(A, B), start, config=CONFIG, rng=rng)
     assert np.array_equal(_found(start.source_map).source_map, same.source_map)
+
+
+def cost(seed: int, n: int, m: int) -> torch.Tensor:
+    return torch.rand(n, m, generator=torch.Generator().manual_seed(seed))
+
+
+@pytest.mark.parametrize(("n", "m"), [(1, 1), (7, 7), (5, 9), (30, 4)])
+@pytest.mark.parametrize("epsilon", [0.05, 1.0])
+def test_marginals(n: int, m: int, epsilon: float) -> None:
+    plan = sinkhorn(cost(0, n, m), epsilon, 2_000)
+    assert (plan >= 0).all()
+    np.testing.assert_allclose(plan.sum(dim=1).numpy(), np.full(n, 1 / n), rtol=1e-4)
+    np.testing.assert_allclose(plan.sum(dim=0).numpy(), np.full(m, 1 / m), rtol=1e-2)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.01])
+def test_the_less_blur_the_closer_to_the_assignment(epsilon: float) -> None:
+    table = cost(1, 12, 12).double()
+    plan = sinkhorn(table, epsilon, 10_000)
+    rows, columns = scipy.optimize.linear_sum_assignment(table.numpy())
+    least = float(table.numpy()[rows, columns].mean())
+    # The entropy of a plan between uniform marginals varies by log n, and so much may it cost.
+    assert least - 1e-3 <= float((plan * table).sum()) <= least + epsilon * np.log(12) + 1e-3
+
+
+def test_all_blur_is_the_product_of_the_marginals() -> None:
+    np.testing.assert_allclose(sinkhorn(cost(2, 5, 8), 1e4, 30).numpy(), np.full((5, 8), 1 / 40), rtol=1e-3)
+
+
+@pytest.mark.parametrize("epsilon", [1e-3, 1.0])
+def test_costs_of_any_size_are_neither_lost_nor_infinite(epsilon: float) -> None:
+    """Against Sinkhorn in the log domain and double precision, where rows and columns cost a lot more."""
+    table = epsilon * (cost(3, 6, 9) + 500 * torch.arange(-3, 3)[:, None] + 300 * torch.arange(9))
+    log_plan = -table.double().numpy() / epsilon
+    for _ in range(500):
+        log_plan -= scipy.special.logsumexp(log_plan, axis=0) + np.log(9)
+        log_plan -= scipy.special.logsumexp(log_plan, axis=1, keepdims=True) + np.log(6)
+    np.testing.assert_allclose(sinkhorn(table, epsilon, 500).numpy(), np.exp(log_plan), rtol=1e-2)
+
+
+ROWS = np.random.default_rng(0).normal(size=(4_000, 6)) * np.array([8.0, 4.0, 2.0, 1.0, 0.5, 0.25])
+ROWS /= np.linalg.norm(ROWS, axis=1, keepdims=True)
+X = torch.from_numpy(ROWS @ rotation(1, 6).T).float()
+
+
+def _spread(rows: torch.Tensor) -> torch.Tensor:
+    found: torch.Tensor = torch.linalg.eigvalsh((rows.T @ rows).double())
+    return found.flip(0)
+
+
+def test_without_power_rows_are_only_rotated() -> None:
+    found = whiten(X, 0.0)
+    torch.testing.assert_close(found @ found.T, X @ X.T, atol=1e-4, rtol=0)
+
+
+@pytest.mark.parametrize("power", [0.25, 0.5, 1.0])
+def test_standard_deviations_are_raised_to_what_is_left(power: float) -> None:
+    variances, axes = np.linalg.eigh(X.double().numpy().T @ X.double().numpy())
+    expected = X.double().numpy() @ axes[:, ::-1] * variances[::-1] ** (-power / 2)
+    expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+    found = whiten(X, power).double().numpy()
+    signs = np.sign((found * expected).sum(axis=0))
+    np.testing.assert_allclose(found, expected * signs, atol=1e-4)
+
+
+def test_more_power_evens_out_and_only_the_widest_are_kept() -> None:
+    ratios = [float(_spread(whiten(X, power))[0] / _spread(whiten(X, power))[-1]) for power in (0, 0.5, 1)]
+    assert ratios[0] > ratios[1] > ratios[2]
+    few = whiten(X, 0.5, 3)
+    assert few.shape == (4_000, 3)
+    torch.testing.assert_close(few.norm(dim=1), torch.ones(4_000))
+
+
+def test_rows_rotated_before_are_the_same_up_to_signs() -> None:
+    turned = whiten(X @ torch.from_numpy(rotation(2, 6)).float(), 0.5)
+    torch.testing.assert_close(turned.abs(), whiten(X, 0.5).abs(), atol=1e-3, rtol=0)
+
+
+def test_directions_without_variance_stay_without() -> None:
+    flat = torch.cat([X, torch.zeros(len(X), 2)], dim=1)
+    found = whiten(flat, 1.0)
+    assert float(found[:, 6:].abs().max()) < 1e-2 / LEAST_VARIANCE**0.5 * 1e-3
+    assert bool(whiten(torch.zeros(5, 3), 0.5).isfinite().all())
+
+
+def test_noise_in_directions_without_variance_is_not_amplified() -> None:
+    noise = 1e-5 * torch.randn(len(X), 2, generator=torch.Generator().manual_seed(0))
+    found = whiten(torch.cat([X, noise], dim=1), 1.0)
+    assert float(found[:, 6:].abs().max()) < 0.02
+    torch.testing.assert_close(found[:, :6].abs(), whiten(X, 1.0).abs(), atol=1e-2, rtol=0)

@@ -44,18 +44,6 @@ def test_a_planted_rotation_is_aligned(dimension: int, noise: float) -> None:
     assert found.agreement > 0.9
 
 
-def test_the_order_of_the_words_does_not_matter() -> None:
-    source, target, turn = pair(1_000)
-    assert verdict(source, shuffled(target)[0], turn).label == "aligned"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("dimension", [50, 100])
-def test_strangers_fail_under_a_random_mapping(dimension: int) -> None:
-    found = verdict(*strangers(1_000, dimension), rotation(1, dimension))
-    assert (found.label, found.confidence < 0.2) == ("failed", True)
-
-
 def test_a_wrong_mapping_of_a_good_pair_fails() -> None:
     source, target, _ = pair(1_000, 50)
     assert verdict(source, target, rotation(9, 50)).label == "failed"
@@ -198,17 +186,10 @@ def test_agreement_is_the_share_recovered_by_fits_to_four_pairs_a_dimension() ->
     assert 0.7 < found.agreement < 0.9
 
 
-def test_log_odds_are_odd_and_finite() -> None:
-    assert log_odds(0.5) == 0
-    assert log_odds(0.9) == pytest.approx(np.log(9))
-    assert log_odds(0.2) == pytest.approx(-log_odds(0.8))
-    assert log_odds(0.0) == log_odds(FLOOR) == pytest.approx(-log_odds(1.0))
-
-
 def test_the_gain_is_the_log_of_an_odds_ratio() -> None:
     assert Verdict("aligned", 1.0, agreement=0.9, mutual=1.0, null=0.5).gain == pytest.approx(np.log(9))
     assert Verdict("failed", 0.0, agreement=0.5, mutual=1.0, null=0.8).gain == pytest.approx(-np.log(4))
-    assert Verdict("failed", 0.0, agreement=0.3, mutual=1.0, null=0.3).gain == 0
+    assert Verdict("failed", 0.0, agreement=0.0, mutual=1.0, null=0.5).gain == log_odds(FLOOR)
 
 
 @pytest.mark.parametrize(("right", "tested", "rate"), [(0, 20, 0.001), (2, 25, 0.002), (60, 500, 0.01)])
