@@ -24,13 +24,6 @@ def test_against_scipy(dimension: int) -> None:
     np.testing.assert_allclose(found.numpy(), expected.T, atol=1e-5)
 
 
-@pytest.mark.parametrize("dimension", [2, 8, 60])
-def test_a_planted_rotation(dimension: int) -> None:
-    x, turn = raw_rows(2, 200, dimension), drawn(3, dimension)
-    found = procrustes(torch.from_numpy(x), torch.from_numpy(x @ turn.T)).numpy()
-    np.testing.assert_allclose(found, turn, atol=1e-5)
-
-
 @pytest.mark.parametrize("count", [0, 1, 5, 300])
 def test_it_is_orthogonal_whatever_the_pairs(count: int) -> None:
     found = procrustes(torch.from_numpy(raw_rows(4, count, 50)), torch.from_numpy(raw_rows(5, count, 50)))
@@ -61,13 +54,6 @@ def test_both_mapped_compares_in_the_smaller_space() -> None:
     torch.testing.assert_close(other, narrow)
     back = both_mapped(narrow, wide, mapping.T)
     torch.testing.assert_close(back[0] @ back[1].T, other @ one.T)
-
-
-def test_no_other_rotation_is_closer() -> None:
-    x, y = torch.from_numpy(raw_rows(6, 90)), torch.from_numpy(raw_rows(7, 90))
-    best = float(((x @ procrustes(x, y).T - y) ** 2).sum())
-    for seed in range(50):
-        assert best <= float(((x @ torch.from_numpy(drawn(seed)).T - y) ** 2).sum())
 
 
 def shared_signal(noise: NDArray[np.float64], count: int = 4_000) -> tuple[torch.Tensor, torch.Tensor]:

@@ -210,12 +210,11 @@ def test_unknown_initialisations() -> None:
         AlignConfig(init="magic")
 
 
-def test_best_prefers_the_better_verdict_to_the_higher_criterion() -> None:
-    def candidate(label: str, criterion: float) -> Candidate:
-        return Candidate(
-            Alignment(WRONG, method=label, criterion=criterion), Verdict(label, 0.5, 0.5, 0.5), 1.0
-        )
+def candidate(label: str, criterion: float) -> Candidate:
+    return Candidate(Alignment(WRONG, method=label, criterion=criterion), Verdict(label, 0.5, 0.5, 0.5), 1.0)
 
+
+def test_best_prefers_the_better_verdict_to_the_higher_criterion() -> None:
     aligned, high, low = candidate("aligned", 0.05), candidate("failed", 0.9), candidate("doubtful", 0.1)
     assert best([low, high, aligned]) is aligned
     assert best([low, high]) is low
@@ -224,11 +223,6 @@ def test_best_prefers_the_better_verdict_to_the_higher_criterion() -> None:
 
 
 def test_why_the_best_was_chosen_is_said_by_who_chose_it() -> None:
-    def candidate(label: str, criterion: float) -> Candidate:
-        return Candidate(
-            Alignment(WRONG, method=label, criterion=criterion), Verdict(label, 0.5, 0.5, 0.5), 1.0
-        )
-
     high, low, wrong = candidate("doubtful", 0.4), candidate("doubtful", 0.3), candidate("failed", 0.9)
     for tried, expected in (
         ([wrong, candidate("aligned", 0.1)], Reason.FIRST_ALIGNED),

@@ -7,7 +7,6 @@ import pytest
 import torch
 from torch.nn.functional import normalize
 
-from muse.errors import BadSetting
 from muse.search import bidirectional_search, exact
 from muse.search.bidirectional_search import BidirectionalSearch
 from muse.search.exact import largest_in_rows, row_length
@@ -103,12 +102,6 @@ def test_very_many_targets_are_searched_in_both_directions_apart(monkeypatch: py
     monkeypatch.setattr(bidirectional_search, "MAX_TRANSIENT_BYTES", 100 * 333 * x.element_size())
     monkeypatch.setattr(bidirectional_search, "SimilarityMatrix", None)  # so that it is not used
     assert all(map(torch.equal, translations(x, y, Retrieval()), expected))
-
-
-def test_an_unknown_backend_is_refused() -> None:
-    rows = torch.eye(3)
-    with pytest.raises(BadSetting, match="one of auto, torch, faiss; got 'fais'"):
-        BidirectionalSearch(rows, rows, "fais")
 
 
 def test_the_first_of_equals_is_best() -> None:

@@ -11,12 +11,9 @@ import torch
 from torch import Tensor
 
 from muse.errors import BadSetting
-from muse.files import read_vectors
 from muse.normalise import normalise
 from muse.search import exact
 from muse.search.exact import Keys, nearest, nearest_and_best
-from muse.search.retrieval import Retrieval, translations
-from tests.conftest import ROOT
 
 BACKENDS = ["torch", "faiss", "auto"]
 
@@ -61,20 +58,6 @@ def test_at_the_borders_of_tiles(monkeypatch: pytest.MonkeyPatch, queries: int, 
     for k in (1, 6, 7, 8, 20):
         bias = torch.rand(keys, generator=torch.Generator().manual_seed(k))
         check(random_rows(2, queries), random_rows(3, keys), k, bias, "torch")
-
-
-@pytest.mark.parametrize("backend", ["torch", "faiss"])
-@pytest.mark.parametrize("biased", [False, True])
-def test_on_real_vectors(backend: str, biased: bool) -> None:
-    x, y = (
-        torch.from_numpy(
-            normalise(
-                read_vectors(ROOT / f"embeddings/sample/{lang}.vec.gz", language=lang, max_vocab=3_000).matrix
-            )[0]
-        )
-        for lang in ("fr", "en")
-    )
-    check(x[:1_000], y, 10, y @ y.mean(dim=0) if biased else None, backend)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -143,11 +126,6 @@ def test_the_arguments_are_left_alone(backend: str) -> None:
         assert torch.equal(before, after)
 
 
-def test_no_such_backend() -> None:
-    with pytest.raises(BadSetting, match="one of auto, torch, faiss; got 'annoy'"):
-        nearest(random_rows(0, 2), random_rows(1, 2), 1, backend="annoy")
-
-
 class Largest(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Remembers the size of the largest tensor that any operation makes."""
 
@@ -191,26 +169,3 @@ def test_auto_is_the_backend_that_was_chosen(monkeypatch: pytest.MonkeyPatch, ch
     assert used[-1] == "torch"
     with pytest.raises(BadSetting, match="must be one of auto, torch, faiss"), exact.searching_by("annoy"):
         pass
-
-
-@pytest.mark.slow
-def test_both_backends_translate_words_alike() -> None:
-    """Two backends round differently, so that translations as good as each other may change places."""
-    rng = np.random.default_rng(0)
-    centres = rng.normal(size=(300, 32))
-    rows = centres[rng.integers(300, size=6_000)] + rng.normal(0, 0.7, (6_000, 32))
-    other = rows + rng.normal(0, 0.3, rows.shape)
-    x, y = (torch.from_numpy(normalise(side.astype(np.float32), ["unit"])[0]) for side in (rows, other))
-    (there, back), (there_2, back_2) = (
-        translations(x, y, Retrieval(backend=backend)) for backend in ("torch", "faiss")
-    )
-    for one, two, sources, targets in ((there, there_2, x, y), (back, back_2, y, x)):
-        differing = torch.nonzero(one != two)[:, 0]
-        assert len(differing) <= 3
-        bias = Retrieval().bias(sources, targets)
-        assert bias is not None
-        scores = [
-            (sources[differing] * targets[found[differing]]).sum(dim=1) - bias[found[differing]]
-            for found in (one, two)
-        ]
-        torch.testing.assert_close(*scores, atol=2e-6, rtol=0.0)

@@ -21,7 +21,6 @@ from muse.search.retrieval import (
     Retrieval,
     best_targets,
     log_partition,
-    mean_similarity,
     mutual_neighbours,
     mutual_pairs,
     recovered,
@@ -81,12 +80,6 @@ def test_nn_is_the_highest_cosine() -> None:
     retrieval = Retrieval("nn")
     assert retrieval.bias(x, y) is None
     assert (best_targets(x, y, retrieval).numpy() == cosines(x, y).argmax(axis=1)).all()
-
-
-def test_mean_similarity() -> None:
-    x, y = random_rows(8, 9), random_rows(9, 30)
-    expected = np.sort(cosines(x, y), axis=1)[:, -4:].mean(axis=1)
-    np.testing.assert_allclose(mean_similarity(x, y, k=4).numpy(), expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -170,16 +163,6 @@ def test_scores_are_those_of_the_formula(method: str) -> None:
     for row, column in ((0, 0), (3, 11), (8, 5)):
         wanted = by_hand(method, x.double().numpy(), y.double().numpy(), row, column, 3)
         assert float(scores[row, column]) == pytest.approx(wanted, abs=1e-5)
-
-
-@pytest.mark.parametrize("method", ["csls", "nn", "margin"])
-def test_a_score_is_the_same_from_both_sides(method: str) -> None:
-    x, y = unit_rows(2, 7), unit_rows(3, 5)
-    how = PairScore(method)
-    (own, other), (back_own, back_other) = how.sides(x, y), how.sides(y, x)
-    there = how.score(x @ y.T, own[:, None], other)
-    back = how.score(y @ x.T, back_own[:, None], back_other)
-    torch.testing.assert_close(there, back.T)
 
 
 def test_a_ratio_keeps_its_sign_where_nothing_is_near() -> None:

@@ -87,13 +87,6 @@ def _penalised(moments: CrossMoments, covariance: Tensor, penalty: float) -> Ten
     return (inverse @ covariance).T
 
 
-def best_scale(evidence: TrainingPairs, start: Tensor) -> float:
-    """The scale s of a map V (dt, ds) at which s V x is closest to y over the pairs."""
-    moments, given = evidence.moments, start.double()
-    fitted = (given @ moments.source * given).sum().clamp_min(SMALL)
-    return float((given * moments.both.T).sum() / fitted)
-
-
 def drawn_units(d: int, count: int, rng: np.random.Generator) -> HiddenUnits:
     """Hidden units (h, d) that are normally distributed, whose last is always 1, and which add nothing."""
     inner, bias = rng.standard_normal((count, d)), rng.standard_normal(count)
@@ -109,7 +102,9 @@ def with_units(
     V is the ridge regression of y - s M x on the units less their means, over the pairs, weighted; the unit
     that is always 1 takes what the means amount to.
     """
-    base = best_scale(evidence, start) * start.double()
+    moments, given = evidence.moments, start.double()
+    fitted = (given @ moments.source * given).sum().clamp_min(SMALL)
+    base = float((given * moments.both.T).sum() / fitted) * given
     drawn = HiddenUnits(*(one.to(evidence.x) for one in units))
     centre, gram, along = _moments_of_units(evidence, drawn, base)
     mean = max(float(gram.diagonal().mean()), LEAST_VARIANCE)

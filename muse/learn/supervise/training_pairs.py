@@ -302,10 +302,9 @@ class _Entries:
 
     def all_scales(self) -> Tensor:
         """The lengths of `all_rows`, that of a phrase the mean of its words'."""
-        if self.scales is None:
-            return self.rows.new_ones(len(self.rows) + len(self.means))
-        own = [self.scales[list(known)].mean() for known in self.phrases]
-        return torch.cat([self.scales, torch.stack(own)]) if own else self.scales
+        scales = self.rows.new_ones(len(self.rows)) if self.scales is None else self.scales
+        own = [scales[list(known)].mean() for known in self.phrases]
+        return torch.cat([scales, torch.stack(own)]) if own else scales
 
 
 def pairs_of(lexicon: Lexicon, source: Vectors, target: Vectors, *, device: str = "cpu") -> TrainingPairs:
