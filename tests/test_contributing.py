@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import dedent
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -16,11 +19,14 @@ from muse.dictionary_formats import formats as others
 from muse.errors import BadSetting
 from muse.files import read_lexicon
 from muse.files.lexicons import dictionary_writer, form_of_name, formats, written_formats
-from muse.learn import settings
+from muse.learn import auto, settings
+from muse.learn.initialise import INITIALISATIONS
+from muse.learn.pair import LanguagePair
 from muse.lexicon import Entry
 from muse.options import of_checkpoint, options_of, recorded
 from tests.conftest import ROOT
 from tests.support.spaces import saved
+from tests.support.toys import pair
 
 
 def example(heading: str) -> tuple[str, dict[str, Any]]:
@@ -54,6 +60,21 @@ def test_a_new_format_of_dictionary(tmp_path: Path, arrows: str) -> None:
     assert path.read_text(encoding="utf-8") == "roi => king\nle chat => the cat\n"
     for form in (None, "arrows"):
         assert read_lexicon(path, form=form).pairs == (("roi", "king"), ("le chat", "the cat"))
+
+
+def test_a_new_initialisation(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    text = page.partition("## Adding an initialisation")[2].partition("\n## ")[0]
+    module, line = re.findall(r"(?:^ {7}.*\n|^\n(?= {7}))+", text, re.MULTILINE)
+    names: dict[str, Any] = {**vars(auto)}
+    exec(dedent(module), names)
+    (name,) = added = eval(f"{{{line.strip()}}}", names)
+    monkeypatch.setattr(auto, "KNOWN", auto.KNOWN | added)
+    source, target, turn = pair(300, noise=0.0)
+    both = LanguagePair(source, target)
+    (found,) = auto.KNOWN[name](both, both.criterion(), np.random.default_rng(0))
+    np.testing.assert_allclose(found.source_map, turn, atol=1e-4)
+    assert found.method == name not in INITIALISATIONS
 
 
 def test_a_new_option_of_align(monkeypatch: pytest.MonkeyPatch) -> None:
