@@ -36,7 +36,7 @@ from muse.ranking.ranker import translate_words
 from muse.ranking.settings import InducedPairs
 from muse.run.runtime import pick_device
 from muse.search.approximate import Approximation
-from muse.search.retrieval import Retrieval, check_top
+from muse.search.retrieval import Retrieval, check_count
 from muse.space import Space
 from muse.space import load_space as load_aligned
 from muse.space.derived import AnswersBy
@@ -164,7 +164,7 @@ class InteractiveSpace(Space):
         translations, if the space has more than two.
         Raise UnknownWord if no word is there; in a list, one that is not has no translations, and a `reason`.
         """
-        check_top(top)
+        check_count("--top", top)
         if isinstance(word, str) or not isinstance(word, Iterable):
             check_word(word)
             return self._translations([word], src, tgt, top=top, retrieval=retrieval)[word]

@@ -28,7 +28,7 @@ from muse.progress import Progress, Tick
 from muse.ranking.probability import check_temperature, csls_probabilities, fit_temperature, held_out_scores
 from muse.ranking.ranker import Ranker
 from muse.search.approximate import Approximation
-from muse.search.retrieval import check_top
+from muse.search.retrieval import check_count
 from muse.space import Space
 from muse.space.derived import AnswerTable
 from muse.space.direction import search_with
@@ -57,7 +57,7 @@ class MosesConfig:
     max_vocab: int | None = None
 
     def __post_init__(self) -> None:
-        check_top(self.top)
+        check_count("--top", self.top)
         if self.temperature is not None:
             check_temperature(self.temperature)
 

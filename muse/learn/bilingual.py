@@ -121,8 +121,6 @@ def learn(source: Vectors, target: Vectors, *, config: AlignConfig, runtime: Run
     learning = _Learning(pair, config)
     if config.lexicon is not None:
         return learning.with_pairs(config.lexicon)
-    if config.init == "dictionary":
-        raise BadSetting("the initialisation dictionary needs a lexicon, got none")
     return learning.without_dictionary()
 
 

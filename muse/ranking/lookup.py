@@ -19,7 +19,7 @@ from torch.nn.functional import normalize
 from muse.errors import BadSetting, UnknownWord
 from muse.orthography import casefolded, cases
 from muse.search.exact import nearest
-from muse.search.retrieval import check_top
+from muse.search.retrieval import check_count
 from muse.space import Space
 from muse.space.new_words import NewWords
 from muse.text.segmentation import Phrases
@@ -137,7 +137,7 @@ def neighbours(
     The word is looked up in the form that the vocabulary has (`lookup_entry`); BadSetting if
     there is none. `entries_of_word` finds the languages that have it. A row of zeros is near to none.
     """
-    check_top(top)
+    check_count("--top", top)
     check_word(word)
     vectors = space.vectors(language)
     if (form := lookup_entry(word, vectors)) is None:

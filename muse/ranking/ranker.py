@@ -32,7 +32,7 @@ from muse.ranking.probability import CANDIDATES, Calibration, find_calibration, 
 from muse.ranking.translations import Translation, Translations
 from muse.search.approximate import Approximation
 from muse.search.exact import Neighbours
-from muse.search.retrieval import Retrieval, check_top
+from muse.search.retrieval import Retrieval, check_count
 from muse.space import Space
 from muse.space.derived import AnswerTable, uses_cached_hubness
 from muse.space.direction import Direction, MakeSearch, Search, search_with
@@ -325,7 +325,7 @@ def translate_words(  # noqa: PLR0913 - the one look-up of words
     dog None [] ('en',)
     """
     source, target = space.direction(source, target)
-    check_top(top)
+    check_count("--top", top)
     words = all_strings(words, "words")
     forms = {word: lookup_entry(word, space.vectors(source)) for word in words}
     if new_words is not None:

@@ -414,12 +414,6 @@ def _gpu_resources(made_by: Callable[[], Any], device: int) -> Any:
 BACKENDS: dict[str, Callable[[Tensor, Tensor | None], Search]] = {"torch": _torch, "faiss": _faiss}
 
 
-def check_neighbourhood(k: int) -> None:
-    """Raise BadSetting for a neighbourhood of no row."""
-    if k < 1:
-        raise BadSetting(f"a neighbourhood must have one row or more, got k = {k}")
-
-
 def check_backend(backend: str) -> None:
     """Raise BadSetting if there is no such backend."""
     if backend not in ("auto", *BACKENDS):

@@ -33,7 +33,6 @@ from muse.search.exact import (
     Neighbours,
     Step,
     check_backend,
-    check_neighbourhood,
     nearest,
     nearest_and_best,
     nonzero_places,
@@ -45,17 +44,18 @@ PAIR_METHODS = (*METHODS, "margin")
 FLOOR = 1e-6  # of a mean cosine: with 0 or less there is no ratio, or one of the wrong sign
 
 
-def check_top(top: int) -> None:
-    """Raise BadSetting unless at least one translation of each word is asked for, and a whole number."""
-    check_count("--top", top)
-
-
 def check_count(name: str, count: object) -> None:
     """Raise BadSetting unless a count is a whole number of at least 1."""
     if not isinstance(count, int | np.integer) or isinstance(count, bool):
         raise BadSetting(f"{name} must be a whole number of at least 1, got {shorten(repr(count), 60)}")
     if count < 1:
         raise BadSetting(f"{name} must be at least 1, got {count}")
+
+
+def check_neighbourhood(k: int) -> None:
+    """Raise BadSetting for a neighbourhood of no row."""
+    if k < 1:
+        raise BadSetting(f"a neighbourhood must have one row or more, got k = {k}")
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from muse.alignment import Alignment
-from muse.errors import BadSetting, Mismatch, NotConverged
+from muse.errors import Mismatch, NotConverged
 from muse.learn.initialise.components import components, principal_axes
 from muse.learn.pair import Criterion, LanguagePair
 from muse.procrustes import procrustes
@@ -86,13 +86,6 @@ class AdversarialConfig:
     shrink: float = 0.5  # the factor of both rates then; 1 leaves them as they are
     criterion_words: int | None = None  # most frequent words of the criterion; None: the usual ones
     method: str = "adversarial"  # the name in signatures
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.survivors <= self.restarts:
-            raise BadSetting(f"survivors must lie in 1..restarts ({self.restarts}), got {self.survivors}")
-        for name in ("epochs", "steps", "batch", "dimensions", "hidden", "layers", "discriminator_steps"):
-            if getattr(self, name) < 1:
-                raise BadSetting(f"{name} must be at least 1, got {getattr(self, name)}")
 
 
 # As published, and where the paper is silent as in the released tool. The paper sums the discriminator's loss

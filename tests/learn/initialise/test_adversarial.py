@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from muse.alignment import Alignment
-from muse.errors import BadFile, BadSetting, Mismatch, NotConverged
+from muse.errors import BadFile, Mismatch, NotConverged
 from muse.learn.initialise.adversarial import (
     PAPER,
     AdversarialConfig,
@@ -252,12 +252,6 @@ def test_vectors_that_are_not_finite_are_refused(bad: float) -> None:
 def test_two_dimensions_are_refused() -> None:
     with pytest.raises(Mismatch, match="got 6 and 4"):
         run(target=vectors("b", cloud(d=4)))
-
-
-@pytest.mark.parametrize("bad", [{"survivors": 9}, {"survivors": 0}, {"steps": 0}, {"layers": 0}])
-def test_settings_that_cannot_work_are_refused(bad: dict[str, Any]) -> None:
-    with pytest.raises(BadSetting):
-        replace(QUICK, **bad)
 
 
 def test_the_paper_begins_with_the_identity_and_takes_its_own_step() -> None:
