@@ -74,16 +74,6 @@ def test_a_query_whose_lists_have_too_few_keys_is_searched_exactly(
 
 
 @pytest.mark.slow
-def test_a_row_of_zeros_has_a_cosine_of_zero(sides: tuple[torch.Tensor, torch.Tensor]) -> None:
-    x, y = sides[0][:2_000].clone(), sides[1].clone()
-    x[7], y[:20] = 0, 0
-    found = Approximation("approximate").nearest(x, y, 5)
-    assert found.scores[7].abs().max() < 1e-6
-    assert (found.indices[np.r_[20:2_000]] >= 20).all()
-    torch.testing.assert_close(found.scores, (x[:, None] * y[found.indices]).sum(dim=2))
-
-
-@pytest.mark.slow
 def test_deeper_finds_more(sides: tuple[torch.Tensor, torch.Tensor]) -> None:
     x, y = sides[0][:3_000], sides[1]
     index = Index(y, np.random.default_rng(0))
