@@ -72,12 +72,6 @@ def test_probabilities_weigh_pairs() -> None:
     assert pairs_of(Lexicon(pairs, scores=(1.2, 0.4, 0.3, 0.1)), source, target).weights[0] == 1.0
 
 
-def test_a_dictionary_of_the_other_direction() -> None:
-    source, target, _ = pair(50)
-    with pytest.raises(Mismatch, match="at least one pair of the dictionary .* got 0 of 1"):
-        pairs_of(Lexicon((("en1", "fr1"),)), source, target)
-
-
 def test_pairs_of_words_without_a_vector_are_left_out() -> None:
     source, target, _ = pair(300)
     source.matrix[3], target.matrix[7] = 0, 0
