@@ -82,10 +82,10 @@ class Folds:
     number: int
 
     @classmethod
-    def of(cls, evidence: TrainingPairs, rng: np.random.Generator, number: int = FOLDS) -> Folds:
-        """At most `number` folds with about the same number of source words, drawn at random."""
+    def of(cls, evidence: TrainingPairs, rng: np.random.Generator) -> Folds:
+        """At most FOLDS folds with about the same number of source words, drawn at random."""
         sources, place = torch.unique(evidence.pairs[:, 0], return_inverse=True)
-        number = min(number, len(sources))
+        number = min(FOLDS, len(sources))
         drawn = torch.from_numpy(rng.permutation(len(sources)) % max(1, number)).to(place.device)
         return cls(evidence, drawn[place], number)
 
