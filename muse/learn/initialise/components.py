@@ -14,7 +14,7 @@ those of largest variance.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -30,6 +30,10 @@ from muse.search.retrieval import Retrieval, mutual_neighbours, mutual_pairs
 from muse.vectors import Matrix, Vectors
 
 BLOCK = 1 << 18  # rows that are copied to double precision at once
+# Of the rounds of `stabilised`: the most frequent words, the leading components, and when they end.
+WORDS, DIMENSIONS = 5_000, 50
+ROUNDS = 30  # at most
+STABLE = 0.98  # the share of a round's pairs that are those of the round before
 Initialiser = Callable[[LanguagePair, Criterion, np.random.Generator], Iterator[Alignment]]
 
 
@@ -61,31 +65,21 @@ def unit_components(pair: LanguagePair, words: int, dimensions: int) -> tuple[Te
     return x, y
 
 
-@dataclass(frozen=True)
-class StabiliseConfig:
-    """The words and components of the rounds, and when they end."""
-
-    words: int = 5_000  # the most frequent ones
-    dimensions: int = 50  # leading principal components
-    rounds: int = 30  # at most
-    stable_share: float = 0.98  # it ends once this share of a round's pairs is the same as the round before
-
-
-def stabilised(pair: LanguagePair, plan: Tensor, config: StabiliseConfig) -> Tensor:
+def stabilised(pair: LanguagePair, plan: Tensor) -> Tensor:
     """The mapping (d, d) after rounds that begin with the mutual maxima of the transport plan (n, m)."""
     pairs = mutual_pairs(plan.argmax(dim=1), plan.argmax(dim=0))  # (p, 2)
-    x, y = unit_components(pair, config.words, config.dimensions)
+    x, y = unit_components(pair, WORDS, DIMENSIONS)
     known = torch.full((len(x),), -1, device=pairs.device)  # each word's partner in the round before
-    with pair.runtime.progress.stage("stabilise", config.rounds, "rounds", may_end_early=True) as tick:
-        for done in range(config.rounds):
+    with pair.runtime.progress.stage("stabilise", ROUNDS, "rounds", may_end_early=True) as tick:
+        for done in range(ROUNDS):
             mapping = procrustes(x[pairs[:, 0]], y[pairs[:, 1]])  # (k, k)
             pairs = mutual_neighbours(x @ mapping.T, y, Retrieval())
             kept = float((known[pairs[:, 0]] == pairs[:, 1]).double().mean())
             tick(done + 1, kept=kept)
-            if kept >= config.stable_share:
+            if kept >= STABLE:
                 break
             known = torch.full_like(known, -1).scatter_(0, pairs[:, 0], pairs[:, 1])
-    x, y = pair.rows(config.words)
+    x, y = pair.rows(WORDS)
     return procrustes(x[pairs[:, 0]], y[pairs[:, 1]])
 
 

@@ -30,13 +30,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from muse.alignment import Alignment
-from muse.learn.initialise.components import (
-    StabiliseConfig,
-    components,
-    principal_axes,
-    stabilised,
-    unit_components,
-)
+from muse.learn.initialise.components import components, principal_axes, stabilised, unit_components
 from muse.learn.pair import Criterion, LanguagePair
 from muse.learn.transport import sinkhorn
 from muse.procrustes import rotation
@@ -128,7 +122,6 @@ class FeaturesConfig:
         (0.5, 4), (1.0, 4), (1.5, 4), (2.0, 4), (3.0, 4), (4.0, 6), (6.0, 6),
     )  # fmt: skip
     sinkhorn_rounds: int = 10
-    stabilise: StabiliseConfig = StabiliseConfig()
 
 
 def features(
@@ -142,7 +135,7 @@ def features(
     ratio = log_likelihood_ratio(*found).to(pair.runtime.device)  # (n, m)
     x, y = unit_components(pair, config.words, config.dimensions)
     plan = sharpened(x, y, ratio, config, pair.runtime)
-    mapping = stabilised(pair, plan, config.stabilise).cpu().numpy()
+    mapping = stabilised(pair, plan).cpu().numpy()
     yield Alignment(mapping, method="features", criterion=score(mapping))
 
 

@@ -24,7 +24,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from muse.alignment import Alignment
-from muse.learn.initialise.components import StabiliseConfig, stabilised, unit_components
+from muse.learn.initialise.components import stabilised, unit_components
 from muse.learn.initialise.features import log_ranks
 from muse.learn.pair import Criterion, LanguagePair
 from muse.learn.transport import sinkhorn
@@ -43,7 +43,6 @@ class GromovConfig:
     sinkhorn_rounds: int = 30
     priors: tuple[str, ...] = ("rank", "length", "none")
     prior_weight: float = 1.0  # in standard deviations of the transport cost
-    stabilise: StabiliseConfig = StabiliseConfig()
 
 
 def gromov(
@@ -59,7 +58,7 @@ def gromov(
         if own is None or other is None:
             continue
         plan = gromov_plan(x, y, _distance(own, other).to(x.device), config, pair.runtime)
-        mapping = stabilised(pair, plan, config.stabilise).cpu().numpy()
+        mapping = stabilised(pair, plan).cpu().numpy()
         yield Alignment(mapping, method=f"gromov:{prior}", criterion=score(mapping))
 
 
