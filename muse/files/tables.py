@@ -376,8 +376,8 @@ def table_writer(path: Path | str, columns: Columns, form: str | None = None) ->
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "words.tsv"
     ...     with table_writer(path, {"source": str, "probability": float, "mutual": bool}) as write:
-    ...         write(["chat", 0.875, True])
-    ...         write(["zzz", None, None])
+    ...         _ = write(["chat", 0.875, True])
+    ...         _ = write(["zzz", None, None])
     ...     path.read_text()
     'source\tprobability\tmutual\nchat\t0.875\ttrue\nzzz\t\t\n'
     """
