@@ -113,10 +113,6 @@ def _files(options: FetchOptions, kind: str) -> list[dict[str, Any]]:
     return found
 
 
-def _kinds(context: click.Context, incomplete: str) -> list[str]:
-    return [kind for kind in FOLDERS if kind.startswith(incomplete)]
-
-
 def _published(context: click.Context, incomplete: str) -> list[str]:
     from muse.fetch.published import LANGUAGES, dictionary_pairs
 
@@ -124,4 +120,7 @@ def _published(context: click.Context, incomplete: str) -> list[str]:
     return [name for name in found if name.startswith(incomplete)]
 
 
-BY_METAVAR |= {"[KIND]": _kinds, "[LANG | SRC-TGT]...": _published}  # what the shell completes
+BY_METAVAR |= {
+    "[KIND]": lambda _, begun: [kind for kind in FOLDERS if kind.startswith(begun)],
+    "[LANG | SRC-TGT]...": _published,
+}  # what the shell completes

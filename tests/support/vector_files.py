@@ -12,6 +12,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from muse.errors import BadFile
+from muse.files import read_vectors
 from muse.vectors import Matrix
 
 Write = Callable[[Path], object]
@@ -102,3 +106,12 @@ def fasttext_model(words: list[str], lines: int = 4, **options: int) -> Write:
         text.unlink()
 
     return write
+
+
+def refusal(path: Path) -> str:
+    """The message with which a file of vectors is refused: one line that begins with its path."""
+    with pytest.raises(BadFile) as caught:
+        read_vectors(path, language="en")
+    message = str(caught.value)
+    assert message.startswith(f"{path}:") and message.isprintable()
+    return message

@@ -30,20 +30,17 @@ def locate_vectors(language: str, option: str = "--src-emb or --tgt-emb") -> Pat
                 path = folder / f"{stem.format(language)}{suffix}"
                 if path.is_file():
                     return path
-    known = known_languages()
+    known, here = known_languages(), Path.cwd()
+    # In a checkout the samples are in a folder of the working directory.
+    searched = [str(one.relative_to(here) if one.is_relative_to(here) else one) for one in folders]
     several = "; repeat the option for several languages" if "," in language else ""
     meant = "" if several else did_you_mean(language, known)
     raise BadFile(
         f"no vectors for {language!r}: expected a file such as {language}.vec or {language}.vec.gz in "
-        f"{', '.join(map(_shown, folders))}, found vectors for {', '.join(known) or 'no language'} there"
+        f"{', '.join(searched)}, found vectors for {', '.join(known) or 'no language'} there"
         f"{meant}{' Else' if meant else ';'} give a file as {option}, set MUSE_EMBEDDINGS, or download "
         f"published vectors: muse fetch vectors {language}{several}"
     )
-
-
-def _shown(folder: Path) -> str:
-    # In a checkout the samples are in a folder of the working directory.
-    return str(folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder)
 
 
 def known_languages() -> list[str]:

@@ -10,9 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from muse.errors import BadFile
 from muse.files import read_vectors, write_npz, write_vectors_text, write_word2vec
-from tests.support.vector_files import Write, packed
+from tests.support.vector_files import Write, packed, refusal
 
 WORDS = ["the", "été", "new\u00a0york", "66", "👍", *(f"w{i}" for i in range(20))]
 MATRIX = np.random.default_rng(1).normal(0, 0.5, (len(WORDS), 4)).astype(np.float32)
@@ -72,13 +71,6 @@ def _two_files(path: Path) -> None:
         archive.writestr("a.100d.txt", "a 1\n")
 
 
-def _message(path: Path) -> str:
-    with pytest.raises(BadFile) as caught:
-        read_vectors(path, language="en")
-    assert str(caught.value).startswith(f"{path}:")
-    return str(caught.value)
-
-
 FAULTS: dict[str, tuple[Callable[[Path], object], str]] = {
     "missing": (lambda path: None, "expected a file, but it does not exist; check the path"),
     "folder": (Path.mkdir, "expected a file, got a folder"),
@@ -105,12 +97,12 @@ FAULTS: dict[str, tuple[Callable[[Path], object], str]] = {
 def test_what_cannot_be_read_is_told(tmp_path: Path, name: str) -> None:
     write, part = FAULTS[name]
     write(tmp_path / name)
-    assert part in _message(tmp_path / name)
+    assert part in refusal(tmp_path / name)
 
 
 def test_a_file_as_folder(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    assert "expected a readable file, got Not a directory" in _message(tmp_path / "file" / "x.vec")
+    assert "expected a readable file, got Not a directory" in refusal(tmp_path / "file" / "x.vec")
 
 
 def test_permission_denied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,4 +113,4 @@ def test_permission_denied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "open", denied)
-    assert "got permission denied; change its permissions" in _message(path)
+    assert "got permission denied; change its permissions" in refusal(path)

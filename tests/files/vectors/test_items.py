@@ -17,10 +17,11 @@ from pyarrow import parquet
 from safetensors.numpy import save_file
 from safetensors.torch import save_file as save_torch_file
 
-from muse.errors import BadFile, BadSetting
+from muse.errors import BadSetting
 from muse.files import read_vectors
 from muse.files.vectors.table import ReadOptions, gather, items_table
 from tests.support.spaces import raw_rows
+from tests.support.vector_files import refusal
 
 ROWS = raw_rows(0, 30, 4)
 NUMBERS = tuple(map(str, range(len(ROWS))))
@@ -225,20 +226,11 @@ BAD: dict[str, tuple[Write, str]] = {
 }  # fmt: skip
 
 
-def _message(path: Path) -> str:
-    with pytest.raises(BadFile) as caught:
-        read_vectors(path, language="a")
-    message = str(caught.value)
-    assert message.startswith(f"{path}: ")
-    assert "\n" not in message
-    return message
-
-
 @pytest.mark.parametrize("name", BAD)
 def test_what_is_wrong_is_told_in_one_line(tmp_path: Path, name: str) -> None:
     write, part = BAD[name]
     write(tmp_path / name)
-    assert part in _message(tmp_path / name)
+    assert part in refusal(tmp_path / name)
 
 
 @pytest.mark.parametrize("share", [0.999, 0.5, 0.2])
@@ -247,14 +239,14 @@ def test_a_truncated_file_is_refused(tmp_path: Path, name: str, share: float) ->
     GOOD[name][0](tmp_path / name)
     content = (tmp_path / name).read_bytes()
     (tmp_path / name).write_bytes(content[: int(share * len(content))])
-    _message(tmp_path / name)
+    refusal(tmp_path / name)
 
 
 @pytest.mark.parametrize("name", ["x.npy", "x.safetensors", "x.faiss", "x.parquet"])
 def test_a_file_that_is_missing_or_empty(tmp_path: Path, name: str) -> None:
-    _message(tmp_path / name)
+    refusal(tmp_path / name)
     (tmp_path / name).touch()
-    _message(tmp_path / name)
+    refusal(tmp_path / name)
 
 
 @pytest.mark.parametrize(("n", "d"), [(1 << 62, 4), (30, 1 << 23), (-30, 4), (29, 4)])
@@ -263,7 +255,7 @@ def test_the_header_of_an_index_is_not_believed(tmp_path: Path, n: int, d: int) 
     content = bytearray((tmp_path / "x.faiss").read_bytes())
     content[4:16] = struct.pack("<iq", d, n)
     (tmp_path / "x.faiss").write_bytes(content)
-    _message(tmp_path / "x.faiss")
+    refusal(tmp_path / "x.faiss")
 
 
 def test_text_that_begins_as_an_index_does(tmp_path: Path) -> None:

@@ -21,19 +21,10 @@ from muse.errors import BadFile
 from muse.files import read_vectors
 from muse.vectors import Matrix
 from tests.support.spaces import saved
+from tests.support.vector_files import refusal
 
 WORDS = ["the", "été", "new york", "日本", "w4"]
 ROWS = np.random.default_rng(0).normal(0, 1, (5, 3)).astype(np.float32)
-
-
-def _message(path: Path) -> str:
-    with pytest.raises(BadFile) as caught:
-        read_vectors(path, language="en")
-    message = str(caught.value)
-    assert message.startswith(f"{path}: expected ")
-    assert message.isprintable()
-    assert "\\x" not in message
-    return message
 
 
 def _keyed(path: Path) -> None:
@@ -77,7 +68,7 @@ def test_what_gensim_saves_is_named_and_the_command_converts_it(
 ) -> None:
     file, write = GENSIM[name]
     write(tmp_path / file)
-    before, found, command = _message(tmp_path / file).partition("convert it: ")
+    before, found, command = refusal(tmp_path / file).partition("convert it: ")
     assert found
     assert "a pickle of gensim; it can run code and is never loaded" in before
     python, option, code = shlex.split(command)
@@ -86,13 +77,13 @@ def test_what_gensim_saves_is_named_and_the_command_converts_it(
     read = read_vectors((tmp_path / file).with_suffix(".bin"), language="en")
     assert {"new_york", "new york"} & set(read.words)
     (tmp_path / "x.gz").write_bytes(gzip.compress((tmp_path / file).read_bytes()))
-    assert "a pickle of gensim" in _message(tmp_path / "x.gz")
+    assert "a pickle of gensim" in refusal(tmp_path / "x.gz")
 
 
 @pytest.mark.slow
 def test_the_command_runs_in_a_shell(tmp_path: Path) -> None:
     _keyed(tmp_path / "it's $HOME.kv")
-    command = _message(tmp_path / "it's $HOME.kv").partition("convert it: python ")[2]
+    command = refusal(tmp_path / "it's $HOME.kv").partition("convert it: python ")[2]
     subprocess.run(f"{shlex.quote(sys.executable)} {command}", shell=True, check=True)  # noqa: S602
     read = read_vectors(tmp_path / "it's $HOME.bin", language="en")
     np.testing.assert_array_equal(read.matrix[read.index["été"]], ROWS[1])
@@ -115,16 +106,16 @@ def test_no_pickle_is_ever_loaded(tmp_path: Path, protocol: int) -> None:
     ):
         path = tmp_path / f"{number}.pkl"
         path.write_bytes(pickle.dumps(thing, protocol=protocol))
-        message = _message(path)
+        message = refusal(path)
         assert protocol < 2 or "a Python pickle; it can run code and is never loaded" in message
     torch.save({"words": WORDS, "vectors": ROWS, "it": Evil(tmp_path / "ran")}, tmp_path / "x.pt")
-    assert "one with Python objects, which can run code" in _message(tmp_path / "x.pt")
+    assert "one with Python objects, which can run code" in refusal(tmp_path / "x.pt")
     assert not (tmp_path / "ran").exists()
 
 
 def test_an_old_pt_is_named(tmp_path: Path) -> None:
     torch.save(torch.ones(2, 3), tmp_path / "x.pth", _use_new_zipfile_serialization=False)
-    assert "a pickle of a PyTorch before 1.6" in _message(tmp_path / "x.pth")
+    assert "a pickle of a PyTorch before 1.6" in refusal(tmp_path / "x.pth")
 
 
 TENSOR = torch.from_numpy(ROWS)
@@ -184,7 +175,7 @@ UNCLEAR: dict[str, tuple[Any, str]] = {
 def test_what_is_unclear_in_a_pt_is_refused(tmp_path: Path, kind: str) -> None:
     found, part = UNCLEAR[kind]
     torch.save(found, tmp_path / "x.pt")
-    assert part in _message(tmp_path / "x.pt")
+    assert part in refusal(tmp_path / "x.pt")
 
 
 def test_a_pt_that_is_cut_off(tmp_path: Path) -> None:
@@ -192,7 +183,7 @@ def test_a_pt_that_is_cut_off(tmp_path: Path) -> None:
     content = (tmp_path / "x.pt").read_bytes()
     for end in (10, 300, len(content) - 40):
         (tmp_path / "x.pt").write_bytes(content[:end])
-        _message(tmp_path / "x.pt")
+        refusal(tmp_path / "x.pt")
 
 
 def static_folder(folder: Path, model: dict[str, Any], tensors: dict[str, Any], **others: Any) -> Path:
