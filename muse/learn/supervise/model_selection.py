@@ -54,6 +54,9 @@ NETWORK_PENALTIES = (0.3, 1.0, 3.0)  # in mean variances of a unit
 HINTED = 0.3  # the weight of a hint, as of an induced pair
 LIGHT = 4_000  # the largest cut-off of the slow methods while they are tested
 TESTED = 500  # words on which the slow methods are tested, and all methods of rows
+METHODS = 5 + len(SETTINGS)  # that are tried without any start, for the progress line
+TRIES = 2  # of transport, of a pseudo dictionary and of a start: with self-learning and without
+TRAINED = 2  # RCSLS and contrastive training
 FEW = 2_000  # source words
 # Pairs: training, and self-learning from what succeeded without pairs, may spoil rare words, and fewer pairs
 # cannot show that they did.
@@ -337,8 +340,8 @@ def choose(
     rng = np.random.default_rng([*seed, 0])
     folds = Folds.of(evidence, rng)
     search = HeldOutSearch.of(evidence, rng, OF_ROWS if config.regress else None)
-    # How many methods there are is only known on the way, and one takes a hundred times as long as another.
-    with runtime.progress.stage("learning from pairs", 0, "methods") as tick:
+    steps = 1 if config.plain else _steps(evidence, starts, config.regress)
+    with runtime.progress.stage("learning from pairs", steps, "methods", may_end_early=True) as tick:
         trials = HeldOutTrials(folds, search, config, seed, tick)
         tested = [trials.test("procrustes", orthogonal)] if config.plain else _tested(trials, starts)
         leads = any(one.name == tested[0].name and not one.failed for one in starts)
@@ -358,6 +361,17 @@ def choose(
         into_store=into_store,
     )  # fmt: skip
     return maps, supervision
+
+
+def _steps(evidence: TrainingPairs, starts: Sequence[Start], regress: bool) -> int:
+    """How many methods are tried at most: what serves is only known on the way."""
+    begun = are_few(evidence) + len(starts)
+    steps = METHODS + TRIES * (begun + (evidence.pseudo_dictionary is not None))
+    if regress:
+        bases = 2 + TRIES * begun
+        networks = len(NETWORK_PENALTIES) * (len(evidence) >= LEAST_FOR_NETWORK)
+        return steps + len(RANKS) + len(PENALTIES) + len(CORRECTIONS) * bases + networks
+    return steps + TRAINED * (len(evidence) >= LEAST_TO_TRAIN)
 
 
 def _tested(trials: HeldOutTrials, starts: Sequence[Start]) -> list[MethodScore]:
