@@ -55,23 +55,6 @@ EVERYWHERE = {**options_of(Seed), **options_of(Device), **options_of(Threads)}
 OFF = "without_"  # before the name of an option: the parameter that takes it back
 
 
-class Finite(click.FloatRange):
-    """A number up to LARGEST, within a range if one is given; click alone takes nan for any range."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The number; a usage error if it is none, not finite, or out of range."""
-        number = float(super().convert(value, param, ctx))
-        if not math.isfinite(number):
-            self.fail(f"{value} is not a finite number.", param, ctx)
-        if abs(number) > LARGEST:
-            self.fail(f"{value} is too large, expected at most {LARGEST:g}.", param, ctx)
-        return number
-
-    def _describe_range(self) -> str:
-        # Of click, for its help: without bounds it would read "x<=None".
-        return "" if self.min is None and self.max is None else super()._describe_range()
-
-
 @final
 class DeclaredOption(click.Option):
     """An option of the command line, as it was declared."""
@@ -96,8 +79,12 @@ class DeclaredOption(click.Option):
             self.opts = every
 
     def process_value(self, ctx: click.Context, value: Any) -> Any:
-        """The value; a usage error where only one is taken, and several were given."""
+        """The value; a usage error for a number that is not finite, or several values where one is taken."""
         value = super().process_value(ctx, value)
+        for one in value if isinstance(value, tuple) else (value,):
+            if isinstance(one, float) and not abs(one) <= LARGEST:  # click takes nan for any range
+                must = f"at most {LARGEST:g}" if math.isfinite(one) else "a finite number"
+                raise click.BadParameter(f"expected {must}, got {one:g}.", ctx, self)
         if not self.declared.once:
             return value
         if len(value) > 1:
@@ -239,12 +226,12 @@ def _click_type(one: Declaration) -> Any:
         return click.Choice(one.choices)
     low = one.least if one.above is None else one.above
     high = one.most if one.below is None else one.below
-    if one.kind is NUMBER:
-        return Finite(low, high, min_open=one.above is not None, max_open=one.below is not None)
-    if one.kind is not WHOLE:
+    if one.kind not in (WHOLE, NUMBER):
         return _path if one.kind.typed is Path else one.kind.typed
     if low is None and high is None:
-        return click.INT
+        return click.INT if one.kind is WHOLE else click.FLOAT
+    if one.kind is NUMBER:
+        return click.FloatRange(low, high, min_open=one.above is not None, max_open=one.below is not None)
     ranged = click.IntRange(None if low is None else int(low), None if high is None else int(high))
     ranged.name = "whole number"  # in messages, in place of "integer range"
     return ranged
