@@ -88,7 +88,7 @@ def test_progress_is_towards_the_letters_of_the_files(tmp_path: Path) -> None:
 
 def test_vectors_are_no_text(tmp_path: Path) -> None:
     (tmp_path / "v").write_text(("word" + " 0.123" * 50 + "\n") * 2_000)
-    with pytest.raises(BadFile, match="v: expected text, got mostly numbers; give vectors to muse align"):
+    with pytest.raises(BadFile, match="v: expected text, got mostly numbers"):
         corpus(tmp_path / "v", tmp_path / "out")
 
 

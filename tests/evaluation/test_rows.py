@@ -129,13 +129,13 @@ def test_what_is_printed_and_what_json_has() -> None:
 
 
 def test_what_cannot_be_paired_is_refused() -> None:
-    with pytest.raises(Mismatch, match=r"row i of fr must belong to row i of en, got 50 and 60 rows; say"):
+    with pytest.raises(Mismatch, match=r"got 50 and 60 rows"):
         _evaluate(_space(), None)
     with pytest.raises(
         Mismatch, match=r"none of 1 \(such as 'x', 'y'\); ids of fr are like 's0', of en like"
     ):
         _evaluate(_space(), Lexicon((("x", "y"),)))
-    with pytest.raises(Mismatch, match="got none of 0; ids of"):
+    with pytest.raises(Mismatch, match="got none of 0"):
         _evaluate(_space(), Lexicon(()))
     space = _space(50, 0)
     own, other = _sides(space)

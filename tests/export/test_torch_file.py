@@ -151,7 +151,7 @@ def test_nothing_is_written_where_something_is_wrong(tmp_path: Path) -> None:
     twice = listed(tmp_path / "v", "s1", "s1")
     (tmp_path / "t.pt").write_bytes(b"before")
     before = tree(tmp_path)
-    with pytest.raises(BadFile, match=r"v:2: expected each unit once, got 's1' again, as on line 1"):
+    with pytest.raises(BadFile, match=r"v:2: .*got 's1' again, as on line 1"):
         export(tmp_path / "t.pt", vocabularies=(twice,))
     with pytest.raises(BadSetting, match="torch does not read compressed files"):
         export(tmp_path / "t.pt.gz")

@@ -55,7 +55,7 @@ def test_wiktionary(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     assert read(tmp_path, gzip.compress(ENGLISH.encode()), EN_FR, "d.gz") == Lexicon(pairs).reversed()
     assert read(tmp_path, ENGLISH, ("German", "eng"), name="d").pairs == (("K\u00f6nig", "king"),)
     with pytest.raises(
-        BadFile, match="words of sw and en in entries of Wiktionary, got pairs of en-fr, fr-en, en-de; c"
+        BadFile, match="words of sw and en in entries of Wiktionary, got pairs of en-fr, fr-en, en-de"
     ):
         read(tmp_path, ENGLISH, ("sw", "en"))
 
@@ -179,7 +179,7 @@ def test_a_translation_memory(tmp_path: Path) -> None:
     assert read(tmp_path, text).pairs == (("roi", "king"), ("le grand chat", "the big cat"))
     assert read(tmp_path, text, ("de", "fr")).pairs == (("K\u00f6nig", "roi"),)
     assert read(tmp_path, text, None).pairs == (("king", "roi"), ("the big cat", "le grand chat"))
-    with pytest.raises(BadFile, match=r"in a translation memory \(TMX\), got 1 of more than 4 words"):
+    with pytest.raises(BadFile, match=r"got 1 of more than 4 words"):
         read(tmp_path, memory(unit(("en", "This is a whole sentence."), ("fr", "C'est une phrase."))))
 
 

@@ -146,7 +146,7 @@ def test_a_pipe_has_the_columns_of_its_first_rows(
 ) -> None:
     pytest.importorskip("pyarrow")
     monkeypatch.setattr("muse.files.store_text.is_stream", lambda _: True)
-    with pytest.raises(Mismatch, match=r"first rows \(a\) .* pipe, got 'b' later; .*write a \.jsonl file"):
+    with pytest.raises(Mismatch, match=r"got 'b' later"):
         copied(late, tmp_path / name)
     assert not (tmp_path / name).exists()
 

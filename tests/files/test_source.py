@@ -50,7 +50,7 @@ def test_what_is_packed_otherwise_is_named(tmp_path: Path, name: str) -> None:
     path = tmp_path / "text"
     path.write_bytes(OTHERWISE[name] + TEXT)
     with (
-        pytest.raises(BadFile, match=f"expected plain text, .*, got {name}; unpack it first"),
+        pytest.raises(BadFile, match=f"expected plain text, .*, got {name}"),
         open_source(path),
     ):
         pass
@@ -123,7 +123,7 @@ def test_an_archive_of_several_files_is_refused(
 ) -> None:
     (tmp_path / "text").write_bytes(pack(TEXT, "other.txt"))
     with pytest.raises(
-        BadFile, match=rf"expected one file in the \.{kind}, got 2 \(folder/text.txt, other.txt\); unpack"
+        BadFile, match=rf"expected one file in the \.{kind}, got 2 \(folder/text.txt, other.txt\)"
     ):
         list(read_lines(tmp_path / "text"))
 
@@ -188,7 +188,7 @@ def test_a_corpus_comes_from_a_pipe(tmp_path: Path) -> None:
     "content", [_in_zip(TEXT), _in_tar(TEXT), b"PAR1" + TEXT], ids=["zip", "tar", "parquet"]
 )
 def test_what_is_read_from_its_end_is_refused(content: bytes) -> None:
-    with piped(content) as path, pytest.raises(BadFile, match=r"got a pipe or a device; save it"):
+    with piped(content) as path, pytest.raises(BadFile, match=r"got a pipe or a device"):
         list(read_lines(path))
 
 
@@ -273,9 +273,7 @@ def test_a_disk_that_fails_amid_a_file_is_no_broken_file(error: int) -> None:
 
     source = Source(Path("far.txt"), Failing(b"x" * 200), size=200)
     assert source.read(100) == b"x" * 100
-    with pytest.raises(
-        BadFile, match=rf"far\.txt: expected a readable file, got {os.strerror(error)}; check"
-    ):
+    with pytest.raises(BadFile, match=rf"far\.txt: expected a readable file, got {os.strerror(error)}"):
         source.read(100)
 
 

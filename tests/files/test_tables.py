@@ -170,6 +170,6 @@ def test_a_full_disk_under_a_sheet_is_named(tmp_path: Path, monkeypatch: pytest.
 
     monkeypatch.setattr("openpyxl.worksheet._write_only.WriteOnlyWorksheet.append", full)
     monkeypatch.setattr("openpyxl.worksheet._write_only.WriteOnlyWorksheet.close", full)
-    with pytest.raises(BadFile, match=r"words.xlsx: .* got IO_ENOSPC; free some space"):
+    with pytest.raises(BadFile, match=r"words.xlsx: .* got IO_ENOSPC"):
         written(tmp_path / "words.xlsx")
     assert not (tmp_path / "words.xlsx").exists()

@@ -230,10 +230,10 @@ def test_pairs_that_cannot_be() -> None:
     source, target, _ = raw_pair()
     check_pair(source, target)
     check_pair(source.most_frequent(MINIMUM_WORDS), target)
-    with pytest.raises(Mismatch, match="500 words are needed to align, got 499; give a file with more words"):
+    with pytest.raises(Mismatch, match="500 words are needed to align, got 499"):
         check_pair(source, target.most_frequent(MINIMUM_WORDS - 1))
     check_pair(source.most_frequent(40), target.most_frequent(40), lexicon(30))
-    with pytest.raises(BadSetting, match="different names, got 'fr' twice"):
+    with pytest.raises(BadSetting, match="got 'fr' twice"):
         check_pair(source, replace(target, language="fr"))
     check_pair(source, replace(target, matrix=target.matrix[:, :19]))
 

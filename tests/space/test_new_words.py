@@ -63,7 +63,7 @@ def test_vectors_of_another_model(made: tuple[Space, Matrix, Path], tmp_path: Pa
 def test_vectors_of_another_dimension(made: tuple[Space, Matrix, Path], tmp_path: Path) -> None:
     space, rows, _ = made
     write_npz(tmp_path / "narrow.npz", WORDS, rows[:, :5])
-    with pytest.raises(Mismatch, match="narrow.npz: new words of fr need 8 numbers each, got 5; .* --fit"):
+    with pytest.raises(Mismatch, match="narrow.npz: new words of fr need 8 numbers each, got 5"):
         load_new_words(space, "fr", tmp_path / "narrow.npz")
     assert load_new_words(space, "fr", tmp_path / "narrow.npz", fit=True).rows(["mot50"]).shape == (1, D)
 

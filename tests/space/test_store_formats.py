@@ -320,7 +320,7 @@ def test_rows_without_a_vector_are_left_out_and_counted(
     assert map_rows(space, "fr", files, progress=QUIET) == 4
     assert "a.jsonl: dropped 2 rows without a vector, the first is (row 1 (a.jsonl:2))" in caplog.text
     assert written(files.out)[0] == [7, 1 << 40, 0, 5]
-    with pytest.raises(BadFile, match=r"known by their places, got none in row 1 \(a\.jsonl:2\); write a"):
+    with pytest.raises(BadFile, match=r"known by their places, got none in row 1 \(a\.jsonl:2\)"):
         map_rows(space, "fr", StoreFiles(tmp_path / "a.jsonl", tmp_path / "b.npy"), progress=QUIET)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.jsonl", "b.faiss"]
 
@@ -362,5 +362,5 @@ def test_on_the_command_line(muse: Command, space: Space, tmp_path: Path) -> Non
 def test_a_column_of_a_file_without_columns(space: Space, tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", ROWS)
     files = StoreFiles(tmp_path / "a.npy", tmp_path / "b.npy", "v")
-    with pytest.raises(BadSetting, match="a column is chosen of Parquet, JSON lines and CSV, got 'v'"):
+    with pytest.raises(BadSetting, match="got 'v'"):
         map_rows(space, "fr", files, progress=QUIET)

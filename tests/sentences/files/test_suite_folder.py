@@ -46,7 +46,7 @@ def test_files_lie_in_their_folders_or_beside_one_another_packed_or_not(tmp_path
     assert found["STS13"].parts["OnWN"].ratings == (2.0,)
     assert [file.name for file in found["SICK-E"].files["dev"]] == ["SICK.dev.tsv.gz"]
     assert [task.name for task in read_suite(tmp_path, names=("STS-B",))] == ["STS-B"]
-    with pytest.raises(BadFile, match="expected files of TREC in en, found none; add them"):
+    with pytest.raises(BadFile, match="expected files of TREC in en, found none"):
         read_suite(tmp_path, names=("STS-B", "TREC"))
 
 
@@ -56,7 +56,7 @@ def test_other_languages_have_their_sts_alone(tmp_path: Path) -> None:
         write(tmp_path / f"stsb-fr-{part}.csv", "un,deux,1")
     (only,) = read_suite(tmp_path, "fr")
     assert only.name == "STS-B" and only.files["train"][0].name == "stsb-fr-train.csv"
-    with pytest.raises(BadFile, match="files of STS-B in de, found none; it needs sts/stsb-de-train.csv"):
+    with pytest.raises(BadFile, match="files of STS-B in de, found none"):
         read_suite(tmp_path, "de")
     with pytest.raises(BadSetting, match="the tasks in fr are STS-B; got MR, in English alone"):
         read_suite(tmp_path, "fr", ("MR", "STS-B"))
@@ -90,7 +90,7 @@ def test_no_files_and_no_folder(tmp_path: Path) -> None:
     with pytest.raises(BadFile, match="expected a folder of test sets, got none of that name"):
         read_suite(tmp_path / "none")
     write(tmp_path / "MR.tsv", "")
-    with pytest.raises(BadFile, match="found none; check the file"):
+    with pytest.raises(BadFile, match="found none"):
         read_suite(tmp_path, names=("MR",))
     with pytest.raises(BadFile, match="expected a folder of test sets, got a file"):
         read_suite(tmp_path / "MR.tsv")
@@ -155,7 +155,7 @@ def test_ratings_of_pairs_with_commas(tmp_path: Path) -> None:
 def test_two_files_of_a_task(tmp_path: Path, first: str, second: str) -> None:
     for name in (first, second, "MR/rt-polarity.pos") if "neg" in second else (first, second):
         write(tmp_path / name, *(["1\ta\tb"] if "2013" in name else ["0\ta", "1\tb"]))
-    with pytest.raises(BadFile, match=r"expected one file of .*, found .* too; keep the one"):
+    with pytest.raises(BadFile, match=r"expected one file of .*, found .* too"):
         read_suite(tmp_path)
 
 

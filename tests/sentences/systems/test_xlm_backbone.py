@@ -97,7 +97,7 @@ def test_a_run_resumes_with_the_same_core_in_another_folder(
 
 def test_another_model_or_language_is_refused(muse: Command, files: Path) -> None:
     backbone = XlmBackbone(files / "xlm")
-    with pytest.raises(BadSetting, match="trained on en, fr, got 'de'"):
+    with pytest.raises(BadSetting, match="got 'de'"):
         backbone.reader("de")
     command = ["train", files / "space", "--lang", "fr", "--parallel", files / "text.tsv"]
     assert muse(*command, "--encoder", "x-cbow", "--epochs", 0, "--out", files / "words", "-q").code == 0

@@ -293,9 +293,7 @@ def test_a_run_that_broke_down_goes_on_from_the_last_good_epoch(tmp_path: Path, 
     store = Checkpoint.open(tmp_path / "c", ["x"], resume=False)
     broken = Line()
     broken.broken_at = broken_at
-    with pytest.raises(
-        NotConverged, match="loss must be a finite number, got nan at step . of epoch .; lower"
-    ):
+    with pytest.raises(NotConverged, match="loss must be a finite number, got nan at step . of epoch ."):
         after(broken, PLAIN, store)
     learner = Line()
     epochs = train(learner, replace(PLAIN, rate=0.05), seed=3, runtime=Runtime(checkpoint=store))

@@ -74,9 +74,7 @@ def test_they_are_saved_and_loaded(trained: Path, tmp_path: Path) -> None:
         again = load_encoder(tmp_path / "out", space)
         assert again.name == encoder.name
         np.testing.assert_array_equal(again.encode(TEXT, "fr").matrix, encoder.encode(TEXT, "fr").matrix)
-        with pytest.raises(
-            BadSetting, match=r"\+language needs the folder of a bgt, got that of bgt.*; leave"
-        ):
+        with pytest.raises(BadSetting, match=r"\+language needs the folder of a bgt, got that of bgt.*"):
             load_encoder(f"{tmp_path / 'out'}+language", space)
 
 
@@ -86,7 +84,7 @@ def test_a_folder_with_such_a_name_is_that_folder(trained: Path, tmp_path: Path)
     encoder.save(tmp_path / "mean+language")
     assert load_encoder(f"{tmp_path}/mean+language", space).name == "mean"
     assert load_encoder(f"{tmp_path}/mean+language+centre", space).name == "mean+centre"
-    with pytest.raises(BadSetting, match=r"\+language needs the folder of a bgt, got that of mean; leave it"):
+    with pytest.raises(BadSetting, match=r"\+language needs the folder of a bgt, got that of mean"):
         load_encoder(f"{tmp_path}/mean+language+language", space)
 
 
@@ -94,9 +92,7 @@ def test_what_has_no_language_latents_is_named(trained: Path, monkeypatch: pytes
     space = load_space(trained / "space")
     monkeypatch.chdir(trained)
     for name in ("trans+language", "./trans+language"):
-        with pytest.raises(
-            BadSetting, match=r"a bgt with language latents, got bgt\[16\+0.*reconstruction:0\]"
-        ):
+        with pytest.raises(BadSetting, match=r"got bgt\[16\+0.*reconstruction:0\]"):
             load_encoder(name, space)
     with pytest.raises(BadFile, match="nosuch: expected a saved encoder"):
         load_encoder("./nosuch+language", space)
