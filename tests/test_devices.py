@@ -247,7 +247,7 @@ COPY_A_MATRIX = {"similarity", "mining", "approximate mining"}
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     # So that a toy has several blocks of products, an index, and words that both languages spell alike.
     monkeypatch.setattr(bidirectional_search, "MAX_CACHED_BYTES", 4 * 8 * N * 20)
-    monkeypatch.setattr(approximate, "FEW", 100)
+    monkeypatch.setattr(approximate, "FEWEST_KEYS", 100)
     monkeypatch.setattr(approximate, "TRAINED_ON", 8)
     monkeypatch.setattr("muse.learn.supervise.cross_validation.LEAST_PAIRS", 100)
     monkeypatch.setattr("muse.learn.supervise.model_selection.LEAST_TO_TRAIN", 100)

@@ -191,7 +191,7 @@ def test_words_that_two_languages_share_are_counted_in_any_form() -> None:
 
 
 def test_named_rows_are_kept_in_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bilingual, "MOST", 4)
+    monkeypatch.setattr(bilingual, "MOST_ROWS", 4)
     side = Vectors("a", french("NFD"), np.eye(COUNT, dtype=np.float32), frequency_ordered=False)
     found = sampled(LanguagePair(side, side), rng(), keep=set(french()[20:24])).source
     assert set(found.words) == set(french("NFD")[20:24])

@@ -17,7 +17,7 @@ from muse.progress import printable
 from muse.ranking.translations import Translations
 
 COLUMNS = ("source", "target", "score", "rank", "probability", "mutual", "reason")
-SHOWN = 10  # of more answers, or words with their answers, that are shown at once
+SHOWN_ANSWERS = 10  # of more answers, or words with their answers, that are shown at once
 _CELL = 'style="text-align: left; padding: 0.15em 1.2em 0.15em 0"'
 _CARD = "display: inline-block; border: 1px solid #8888; border-radius: 8px; padding: 0.7em 1em"
 _TITLE = "font-size: 1.15em"
@@ -53,8 +53,8 @@ class WordTranslations(Translations):
         return rows or [(self.word, None, None, None, None, None, self.reason or None)]
 
     def __repr__(self) -> str:
-        shown = ", ".join(map(repr, islice(self, SHOWN)))
-        more = f", {len(self) - SHOWN} more" if len(self) > SHOWN else ""
+        shown = ", ".join(map(repr, islice(self, SHOWN_ANSWERS)))
+        more = f", {len(self) - SHOWN_ANSWERS} more" if len(self) > SHOWN_ANSWERS else ""
         found = f"{shown or self.reason or 'no translation'}{more}"
         return printable(f"{self.word} ({self.src}-{self.tgt}): {found}")
 
@@ -71,16 +71,16 @@ class TranslationTable(dict[str, WordTranslations]):
 
     @property
     def _more(self) -> str:
-        return f"... {len(self) - SHOWN:,} more words" if len(self) > SHOWN else ""
+        return f"... {len(self) - SHOWN_ANSWERS:,} more words" if len(self) > SHOWN_ANSWERS else ""
 
     def __repr__(self) -> str:
-        lines = [repr(found) for found in islice(self.values(), SHOWN)]
+        lines = [repr(found) for found in islice(self.values(), SHOWN_ANSWERS)]
         return "\n".join([*lines, self._more] if self._more else lines)
 
     def _repr_html_(self) -> str:
         if not self:
             return ""
-        cells = _cells(islice(self.values(), SHOWN))
+        cells = _cells(islice(self.values(), SHOWN_ANSWERS))
         rest = f"<p>{escape(self._more)}</p>" if self._more else ""
         return html_table(("", "translation", "probability", "score", "mutual"), cells) + rest
 
@@ -93,8 +93,8 @@ class Nearest(list[tuple[str, float]]):
         self.word, self.lang = word, lang
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{word} {cosine:.3f}" for word, cosine in islice(self, SHOWN))
-        more = f", {len(self) - SHOWN} more" if len(self) > SHOWN else ""
+        shown = ", ".join(f"{word} {cosine:.3f}" for word, cosine in islice(self, SHOWN_ANSWERS))
+        more = f", {len(self) - SHOWN_ANSWERS} more" if len(self) > SHOWN_ANSWERS else ""
         return printable(f"{self.word} ({self.lang}): {shown}{more}")
 
     def _repr_html_(self) -> str:

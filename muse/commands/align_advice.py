@@ -26,7 +26,7 @@ MORE_WORDS = 20_000
 COMPARED = 5_000  # of the most frequent words, when spellings are compared
 FEW_SHARED = 0.05  # of them spelt alike: identical strings are of no help
 ROWS = "more.npy"  # a name for a file that there is not yet
-SHOWN = 3  # words to look up
+SHOWN_WORDS = 3  # words to look up
 Remedy = tuple[str, ...]  # a reason, and the commands that follow from it
 
 
@@ -65,7 +65,7 @@ class _LeastSure:
         space = self.report.space
         if not self.own.frequency_ordered:
             yield _muse("map", space, "--lang", self.language, "--vectors", ROWS, "--out", "mapped.npy")
-        elif words := example_words(self.report.aligned, self.language, SHOWN)[:SHOWN]:
+        elif words := example_words(self.report.aligned, self.language, SHOWN_WORDS)[:SHOWN_WORDS]:
             yield _muse("translate", space, *way, *words)
         if has("report"):
             yield _muse("report", space, *way)
@@ -129,7 +129,7 @@ class _LeastSure:
         if not options.via:
             over = "Go over a third language that resembles both, and has good vectors."
             yield over, _again(via=["LANG"])
-        first = (f"{', '.join(one.words[:SHOWN])} ({one.language})" for one in self._sides)
+        first = (f"{', '.join(one.words[:SHOWN_WORDS])} ({one.language})" for one in self._sides)
         yield (f"Check the vectors, whose first words are {' and '.join(first)}.",)
 
     def _give_pairs(self) -> Remedy:

@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 
 BATCH = 2_048  # words looked up at once
 FITTED_ON = 15_000  # the temperature is fitted to mutual pairs of this many most frequent words
-LEAST = 1e-30  # Moses takes logarithms, so no probability may be rounded to zero
+SMALLEST = 1e-30  # Moses takes logarithms, so no probability may be rounded to zero
 _ESCAPES = {
     "&": "&amp;", "|": "&#124;", "<": "&lt;", ">": "&gt;", "'": "&apos;", '"': "&quot;", "[": "&#91;",
     "]": "&#93;",
@@ -215,7 +215,7 @@ def _probabilities(
     """The candidates (b, k) of some sources (b,), p(t|s) (b, k), 0 for none, and p(s|t) (b, k)."""
     sources = torch.tensor(rows)
     scores, indices = way.candidates(sources.numpy())  # (b, k)
-    direct = csls_probabilities(scores, way.temperature).clamp_min(LEAST)
+    direct = csls_probabilities(scores, way.temperature).clamp_min(SMALLEST)
     if way.chosen is not None:
         columns = way.chosen.columns[sources]
         repeated = (indices[:, :, None] == columns[:, None]).any(dim=2)
@@ -223,12 +223,12 @@ def _probabilities(
         indices = torch.cat([columns.clamp_min(0), indices], dim=1)
         scores = torch.cat([way.csls(sources, columns.clamp_min(0)), scores], dim=1)
         softmax = torch.cat([torch.zeros_like(columns, dtype=direct.dtype), direct], dim=1)
-        direct = way.chosen(sources[:, None].expand_as(indices), indices, softmax).clamp_min(LEAST)
+        direct = way.chosen(sources[:, None].expand_as(indices), indices, softmax).clamp_min(SMALLEST)
         direct = direct * ~torch.cat([~some, repeated], dim=1)
     # p(s|t) is computed even if s is not among the candidates of t, over which the partition sums.
-    back = torch.exp(scores / inverse.temperature - log_partition[indices]).clamp(LEAST, 1)
+    back = torch.exp(scores / inverse.temperature - log_partition[indices]).clamp(SMALLEST, 1)
     if inverse.chosen is not None:
-        back = inverse.chosen(indices, sources[:, None].expand_as(indices), back).clamp(LEAST, 1)
+        back = inverse.chosen(indices, sources[:, None].expand_as(indices), back).clamp(SMALLEST, 1)
     return indices, direct, back
 
 

@@ -38,7 +38,7 @@ from muse.vectors import Matrix, Vectors, WordIndex
 
 log = logging.getLogger(__name__)
 
-MOST = 50_000  # rows of a side that are learned from; the others are only mapped
+MOST_ROWS = 50_000  # rows of a side that are learned from; the others are only mapped
 MINIMUM_WORDS = 500  # with fewer there are too few pairs to judge an unsupervised initialisation
 LEAST_HINTED = 1.0  # percent of held-out pairs of an encoder that are found, for its pairs to be believed
 PARTS = 2  # of the progress of `learn`: initialisation, refinement
@@ -125,17 +125,17 @@ def learn(source: Vectors, target: Vectors, *, config: AlignConfig, runtime: Run
 
 
 def sampled(pair: LanguagePair, rng: np.random.Generator, *, keep: Collection[str] = ()) -> LanguagePair:
-    """At most MOST rows of a side in random order, the ids `keep` among them; ranked words as they are."""
+    """At most MOST_ROWS rows a side in random order, the ids `keep` among them; ranked words as they are."""
     sides = list(pair.sides)
     for place, side in enumerate(sides):
         if side.frequency_ordered:
             continue
         order = rng.permutation(len(side))
-        if keep and len(side) > MOST:
+        if keep and len(side) > MOST_ROWS:
             kept = WordIndex(tuple(keep))
             wanted = np.array([side.words[row] in kept for row in order.tolist()])
             order = np.concatenate([order[wanted], order[~wanted]])
-        sides[place] = side.chosen(rng.permutation(order[:MOST]) if keep else order[:MOST])
+        sides[place] = side.chosen(rng.permutation(order[:MOST_ROWS]) if keep else order[:MOST_ROWS])
     return replace(pair, source=sides[0], target=sides[1])
 
 

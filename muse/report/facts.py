@@ -45,7 +45,7 @@ REASONS = {
     Reason.PAIRS: "the pairs to learn from decided, as shown below",
     Reason.DETOUR: "the mapping over another language was judged better than the direct one",
 }
-SHOWN = 10  # of the surest, of the least sure, and drawn at random
+SHOWN_WORDS = 10  # of the surest, of the least sure, and drawn at random
 LONGEST_TEXT = 200  # characters shown
 
 
@@ -232,8 +232,8 @@ def survey(space: Space, source: str, target: str, *, most: int, rng: np.random.
     found = list(best_entries(space, source, target, most=most))
     worth = [(entry.score or 0.0) if entry.probability is None else entry.probability for entry in found]
     order = sorted(range(len(found)), key=lambda row: -worth[row])
-    drawn = np.sort(rng.choice(len(found), min(SHOWN, len(found)), replace=False)).tolist()
-    surest, unsure = order[:SHOWN], order[: -SHOWN - 1 : -1]
+    drawn = np.sort(rng.choice(len(found), min(SHOWN_WORDS, len(found)), replace=False)).tolist()
+    surest, unsure = order[:SHOWN_WORDS], order[: -SHOWN_WORDS - 1 : -1]
     known = np.array([entry.probability for entry in found if entry.probability is not None])
     shares = (
         (100 * float(known.mean()), 100 * float((known >= TRUSTED).mean())) if len(known) else (None, None)

@@ -27,7 +27,7 @@ SAMPLE = 2_000  # queries: half choose the depth, half measure the recall
 BEST = 10  # neighbours: hubness is the mean of ten
 WORTHWHILE = 80_000**2  # products: fewer take an exact search less than a minute
 MODES = ("auto", "exact", "approximate")
-FEW = 10_000  # keys: an exact search takes less than learning the codes
+FEWEST_KEYS = 10_000  # keys: an exact search takes less than learning the codes
 LISTS = 2.3  # in square roots of the number of keys
 TRAINED_ON = 40  # keys a list
 ONE_WAY = 0.1  # squared length of the mean of unit rows: of centred words .002, of means of words .6
@@ -51,10 +51,10 @@ class Depth(NamedTuple):
     candidates: int
 
 
-# Tried in order: the lists with MANY candidates, then the candidates with the lists found.
+# Tried in order: the lists with CANDIDATES candidates, then the candidates with the lists found.
 LISTS_TRIED = (0.01, 0.02, 0.04, 0.07, 0.1, 0.13, 0.16, 0.2, 0.3, 0.5)
 CANDIDATES_TRIED = (120, 200, 400, 800, 1_600, 3_200, 6_400)
-MANY = 2_000, 0.005  # candidates at least, and as a share of the keys
+CANDIDATES = 2_000, 0.005  # candidates at least, and as a share of the keys
 
 
 @dataclass(frozen=True)
@@ -235,11 +235,11 @@ class Prepared:
         Its own recall is that on the other half.
         """
         exactly = cls(keys, k, Recall(1.0, 1.0, len(sample), None))
-        if len(keys) < FEW:
+        if len(keys) < FEWEST_KEYS:
             return exactly
         index = Index(keys, rng)
         choosing = _recall_of(sample[::2], index, k)
-        many = max(MANY[0], round(MANY[1] * len(keys)))
+        many = max(CANDIDATES[0], round(CANDIDATES[1] * len(keys)))
         most = _first_enough(choosing, (Depth(lists, many) for lists in LISTS_TRIED), demand)
         if most is None:
             log.info("that is too low: the exact search is used")

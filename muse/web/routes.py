@@ -22,7 +22,7 @@ from muse.web.explorer import Explorer
 from muse.web.pictures import Direction, Drawn
 
 Model = TypeVar("Model", responses.Judgement, responses.HeldOut)
-SHOWN = 500  # characters of the text of a row
+SHOWN_CHARACTERS = 500  # characters of the text of a row
 WORD = 500  # characters: words have at most some 40, ids of rows may be addresses or paths
 TEXT = 2_000
 TOP = 50
@@ -237,7 +237,7 @@ def _text(explorer: Explorer, language: str, word: str) -> dict[str, str]:
     text = explorer.space.vectors(language).text_of(word)
     if text is None:
         return {}
-    return {"text": text if len(text) <= SHOWN else f"{text[:SHOWN]}…"}
+    return {"text": text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"}
 
 
 def _option(found: Translation, **text: str) -> responses.Option:

@@ -271,7 +271,7 @@ def test_an_approximate_search_says_how_good_it_is(
     assert {key: found["search"][key] for key in fields} == fields
     assert out.read_text(encoding="utf-8") == pairs
     assert "exact search" in muse("induce", space, "--out", out, "--search", "approximate").out
-    monkeypatch.setattr(approximate, "FEW", 10)
+    monkeypatch.setattr(approximate, "FEWEST_KEYS", 10)
     monkeypatch.setattr(approximate, "TRAINED_ON", 8)
     shown = muse("induce", space, "--out", out, "--search", "approximate").out
     assert "approximate search: recall@1 100.0 %, recall@10 100.0 %" in shown

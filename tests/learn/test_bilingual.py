@@ -88,7 +88,7 @@ def test_the_first_rows_that_are_learned_from_are_of_all_regions(monkeypatch: py
         passed.extend(learning.pair.sides)
         return Learned(Alignment(rotation(0, 24)), Verdict("failed", 0.0, 0.0, 0.0), ())
 
-    monkeypatch.setattr("muse.learn.bilingual.MOST", 400)
+    monkeypatch.setattr("muse.learn.bilingual.MOST_ROWS", 400)
     monkeypatch.setattr("muse.learn.bilingual._Learning._without_pairs", spy)
     learn(*sides, config=AlignConfig(), runtime=Runtime())
     for one, whole in zip(passed, sides, strict=True):
@@ -163,7 +163,7 @@ def test_what_needs_no_pairs_is_tried_too_if_they_are_few_or_it_is_named(
     learner = FromPairs()
     monkeypatch.setattr("muse.learn.bilingual.learn_from_pairs", learner)
     monkeypatch.setattr("muse.learn.auto.AUTO", ("similarity",))
-    monkeypatch.setattr("muse.learn.supervise.model_selection.FEW", most)
+    monkeypatch.setattr("muse.learn.supervise.model_selection.FEW_WORDS", most)
     source, target, _ = pair()
     config = AlignConfig(init=init, lexicon=lexicon(30))
     learned = learn(source, target, config=config, runtime=Runtime())
@@ -273,7 +273,7 @@ def test_every_row_is_there_once_with_its_id_and_length() -> None:
 
 
 def test_of_many_rows_a_sample_from_all_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bilingual, "MOST", 100)
+    monkeypatch.setattr(bilingual, "MOST_ROWS", 100)
     found = _sampled(_rows(1_000))
     numbers = np.array([int(name[2:]) for name in found.words])
     assert len(set(numbers.tolist())) == 100
@@ -284,7 +284,7 @@ def test_of_many_rows_a_sample_from_all_over(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_rows_with_known_pairs_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bilingual, "MOST", 100)
+    monkeypatch.setattr(bilingual, "MOST_ROWS", 100)
     known = {f"id{row}" for row in range(900, 960)} | {"absent"}
     found = _sampled(_rows(1_000), known)
     assert len(set(found.words)) == 100

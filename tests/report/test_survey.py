@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from muse.ranking.induction import InductionConfig, entries
-from muse.report.facts import SHOWN, survey
+from muse.report.facts import SHOWN_WORDS, survey
 from muse.report.page import as_text
 from tests.report.test_measured import WORDS, space
 
@@ -18,7 +18,7 @@ def test_it_finds_what_induce_finds() -> None:
     for entry in (*found.surest, *found.unsure, *found.drawn):
         assert best[entry.source] == entry.target
     assert found.searched == WORDS
-    assert len(found.surest) == len(found.unsure) == len(found.drawn) == SHOWN
+    assert len(found.surest) == len(found.unsure) == len(found.drawn) == SHOWN_WORDS
 
 
 def test_the_surest_are_surer_than_the_least_sure() -> None:

@@ -10,8 +10,8 @@ from torch.nn.functional import normalize
 from muse.errors import BadSetting
 from muse.search import approximate
 from muse.search.approximate import (
+    CANDIDATES,
     LISTS_TRIED,
-    MANY,
     ONE_WAY,
     Approximation,
     Demand,
@@ -78,7 +78,7 @@ def test_deeper_finds_more(sides: tuple[torch.Tensor, torch.Tensor]) -> None:
     x, y = sides[0][:3_000], sides[1]
     index = Index(y, np.random.default_rng(0))
     best = nearest(x, y, 1).scores[:, 0]
-    found = [index.search(x, 1, Depth(lists, MANY[0])).scores[:, 0] for lists in LISTS_TRIED]
+    found = [index.search(x, 1, Depth(lists, CANDIDATES[0])).scores[:, 0] for lists in LISTS_TRIED]
     shares = [float((one >= best - 1e-6).double().mean()) for one in found]
     assert shares == sorted(shares)
     assert shares[-1] > 0.999
@@ -108,7 +108,7 @@ def test_what_misses_too_much_is_not_trusted(
 ) -> None:
     x, y = sides
     monkeypatch.setattr(approximate, "LISTS_TRIED", (1e-9,))
-    monkeypatch.setattr(approximate, "MANY", (1, 0.0))
+    monkeypatch.setattr(approximate, "CANDIDATES", (1, 0.0))
     found, recall = searched(x, y, 3)
     assert recall == Recall(1.0, 1.0, 2_000, None)
     assert torch.equal(found.indices, nearest(x, y, 3).indices)

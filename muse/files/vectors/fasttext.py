@@ -31,7 +31,7 @@ _ENTRY = struct.Struct("<xqb")
 _MATRIX = struct.Struct("<?qq")
 _VERSIONS = (11, 12)
 LONG = 100  # characters of an n-gram: models of longer ones are refused
-_MANY = 10**14  # occurrences of a word: the library's trees need counts below 10^15
+_MOST_OCCURRENCES = 10**14  # occurrences of a word: the library's trees need counts below 10^15
 
 
 def check_layout(path: Path, *, named: Path) -> tuple[int, bool]:
@@ -44,7 +44,7 @@ def check_layout(path: Path, *, named: Path) -> tuple[int, bool]:
                 if (end := data.find(b"\0", at)) < 0:
                     raise struct.error
                 count, kind = _ENTRY.unpack_from(data, end)
-                if kind != (place >= words) or not 0 <= count < _MANY:
+                if kind != (place >= words) or not 0 <= count < _MOST_OCCURRENCES:
                     raise ValueError(f"the count {count} and the type {kind} after word {place + 1}")
                 at = end + _ENTRY.size
             # Looking up any string may need a row of a word or a bucket.

@@ -57,12 +57,12 @@ TESTED = 500  # words on which the slow methods are tested, and all methods of r
 METHODS = 5 + len(SETTINGS)  # that are tried without any start, for the progress line
 TRIES = 2  # of transport, of a pseudo dictionary and of a start: with self-learning and without
 TRAINED = 2  # RCSLS and contrastive training
-FEW = 2_000  # source words
+FEW_WORDS = 2_000  # source words
 # Pairs: training, and self-learning from what succeeded without pairs, may spoil rare words, and fewer pairs
 # cannot show that they did.
 LEAST_TO_TRAIN = 500
 LEAST_FOR_NETWORK = 1_000  # pairs: with 200, hidden units gained nothing
-SURE = 2.0  # standard errors
+SURE_ERRORS = 2.0  # standard errors
 OF_ROWS = HeldOutConfig(sources=1_000)  # of the many methods of rows, whose search is most of their time
 FINAL = HeldOutConfig(targets=30_000, sources=4_000)  # of the figure that is reported
 
@@ -320,7 +320,7 @@ class HeldOutTrials:
 
 def are_few(evidence: TrainingPairs) -> bool:
     """Whether transport and unsupervised initialisations may know more than the pairs teach."""
-    return evidence.source_words < FEW
+    return evidence.source_words < FEW_WORDS
 
 
 def choose(
@@ -349,7 +349,7 @@ def choose(
         if config.regress and not overruling:
             best = keeping_most(tested)
         else:
-            best = simplest(tested, SURE if overruling else 1.0)
+            best = simplest(tested, SURE_ERRORS if overruling else 1.0)
         into_store = None
         if config.regress and config.fixed:
             into_store, tested = choose_into_store(trials, tested)
@@ -469,7 +469,7 @@ def choose_into_store(
         for one in networks:
             kept = one.kept or {}
             gained = np.array([kept[word] - others[word] for word in sorted(set(kept) & set(others))])
-            if len(gained) > 1 and gained.mean() > SURE * gained.std(ddof=1) / np.sqrt(len(gained)):
+            if len(gained) > 1 and gained.mean() > SURE_ERRORS * gained.std(ddof=1) / np.sqrt(len(gained)):
                 better.append(one)
         best = max(better, key=lambda one: fmean((one.kept or {}).values()), default=chosen)
     store = MapIntoStore(best.name, trials.maps(best.fit, evidence), 100 * fmean((best.kept or {}).values()))

@@ -25,7 +25,7 @@ from muse.vectors import Vectors
 log = logging.getLogger(__name__)
 
 FLOOR = 1e-6  # of the largest eigenvalue: whitening a flat direction would blow up noise
-MANY = 3  # pairs a word: from there on the moments are summed word by word
+MANY_PAIRS = 3  # pairs a word: from there on the moments are summed word by word
 BLOCK = 1 << 16  # pairs at once
 BLOCK_OF_UNITS = 4_096  # rows whose hidden units are in memory at once
 LEAST_KNOWN = 0.5  # the share of the pairs below which a warning says that few are known
@@ -71,7 +71,7 @@ class CrossMoments:
         The weights of a row's pairs are added first: d^2 operations for each row, and d for each pair.
         """
         (left, i), (right, j) = (torch.unique(pairs[:, side], return_inverse=True) for side in (0, 1))
-        if MANY * (len(left) + len(right)) > len(pairs):
+        if MANY_PAIRS * (len(left) + len(right)) > len(pairs):
             return None
         a, b = x[left], y[right]  # (u, ds), (v, dt)
         of_left = weights.new_zeros(len(left)).index_add_(0, i, weights)
