@@ -29,7 +29,7 @@ from muse.files import space_folder as disk
 from muse.files.json_text import parse_json
 from muse.files.source import is_stream
 from muse.installation import __version__
-from muse.vectors import ShortRepr
+from muse.vectors import ShortRepr, brief
 
 ALIGNED = Path("embeddings", "aligned")  # where muse align writes spaces by default
 MOST, NAMED = 1_000, 5  # files looked at in a folder, and spaces named in a message
@@ -53,6 +53,11 @@ class Reason(StrEnum):
 
 class JsonRecord(ShortRepr):
     """An object of the manifest: its fields are the keys, and those with a default may be missing."""
+
+    def __repr__(self) -> str:
+        values = vars(self).items()
+        said = (f"{name}={brief(value)}" for name, value in values if value not in (None, "", (), {}))
+        return f"{type(self).__name__}({', '.join(said)})"
 
     @classmethod
     def of(cls, **parts: Any) -> Self:

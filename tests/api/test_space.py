@@ -216,7 +216,7 @@ def test_what_a_user_gets_back_is_short(space: InteractiveSpace, tmp_path: Path)
     vectors = large.vectors("fr")
     parts = (large, large.manifest, large.sides, vectors, vectors.index, large.verdict,
              large.side("fr").normalisation, muse.induce(large, retrieval=Retrieval("nn")))  # fmt: skip
-    assert all(len(repr(part)) < 1_500 for part in parts)
+    assert all(len(repr(part)) < 1_000 for part in parts)
 
 
 def test_a_card_shows_the_verdict_the_words_and_translations_and_escapes_them() -> None:
