@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from muse.options import options_of
 from muse.sentences.commands import train as commands
 from muse.sentences.commands.train import WORD_ENCODERS
 from muse.sentences.loading import load_encoder
+from muse.sentences.systems.bgt.latent_network import BgtNetwork
+from muse.sentences.systems.lens import Lens
+from muse.sentences.systems.nli.infersent import InferSent, InferSentConfig, sentence_layers
 from muse.sentences.systems.registry import SYSTEMS
 from muse.space import load_space
+from tests.support.bgt import given_ids, parameter_count
 from tests.support.command import Command, refused, refused_leaving
 from tests.support.parallel import toy_space, toy_text, write_text
 from tests.support.toy_training import set_options
@@ -39,6 +48,35 @@ def test_the_command_line_names_what_there_is() -> None:
     presets = options_of(commands.TrainOptions)["preset"].choices
     assert all((*SYSTEMS[name].presets,) == presets for name in commands.SYSTEMS)
     assert all((*SYSTEMS[name].presets,) == ("small",) for name in WORD_ENCODERS)
+
+
+V, H = 20_000, 1_024  # the pieces of BGT, and the width of its states, feed-forward parts and latents
+GATES = 2 * (512 * 768 + 512 + 3 * 512 * 512 + 512)  # of the lens: M = 1 and a width of 3 are not printed
+WORDS: Any = SimpleNamespace(dimension=300, reader=None)  # what is read; by the lens mBERT, by BGT pieces
+SIZES: dict[str, tuple[Callable[[Any, torch.Generator], torch.nn.Module], int]] = {
+    "lens": (lambda config, _: Lens(768, config), GATES + 4_096 * (512 + 1)),
+    "lens of 1024": (lambda config, _: Lens(768, replace(config, dimension=1_024)), GATES + 1_024 * 513),
+    "lens of one map": (lambda config, _: Lens(768, replace(config, kind="simple")), 4_096 * (768 + 1)),
+    "infersent": (
+        lambda config, _: InferSent(WORDS, config),
+        2 * 4 * 2_048 * (300 + 2_048 + 2) + 512 * (4 * 4_096 + 1) + 3 * (512 + 1),
+    ),
+    "x-bilstm": (
+        lambda config, _: sentence_layers(300, InferSentConfig(units=config.units)),
+        2 * 4 * 512 * (300 + 512 + 2),
+    ),
+    "bgt": (  # three encoders of 5 layers, two decoders of both latents, two translators of one
+        lambda config, drawn: BgtNetwork(config, ("en", "fr"), given_ids(dimension=None), drawn),
+        7 * V * H + (15 + 4) * 6 * H**2 + 3 * 2 * H**2 + (2 * 3 + 2 * 2) * (H**2 + V * H),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_the_paper_presets_have_the_sizes_of_their_equations(name: str) -> None:
+    (build, expected), config = SIZES[name], SYSTEMS[name.split()[0]].presets["paper"].config
+    found = parameter_count(lambda drawn: build(config, drawn))
+    assert found == pytest.approx(expected, rel=0.02 if name == "bgt" else 0)  # without biases and norms
 
 
 def test_a_lens_learns_is_saved_and_loaded(muse: Command, files: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.bgt.bgt_system import Rewriting
 from muse.sentences.systems.bgt.inputs import BgtConfig
-from muse.sentences.systems.bgt.latent_network import Gaussian
+from muse.sentences.systems.bgt.latent_network import Decoder, Gaussian
 from muse.sentences.systems.pieces import BOS, EOS
 from muse.space import load_space
 from tests.support.bgt import LAYERS, PAIR, SMALL, drawn, learner_of, made, posteriors
@@ -144,6 +145,30 @@ def test_a_language_latent_needs_a_second_language(muse: Command, files: Path) -
     refused_leaving(files, muse, training(files, {"read_from": "pivot"}), "language must be 0, got 32")
     settings = {**AE, "reconstruction": 0}
     refused(muse(*training(files, settings)), "one of translation and reconstruction")
+
+
+@pytest.mark.parametrize(
+    ("settings", "target", "part"),
+    [
+        (AE, "en", "decoders"),
+        (TRANS, "fra", "translators"),
+        ({"read_from": "pivot", "language": 0}, "en", "decoders"),
+        ({"read_from": "pivot", "language": 0}, "fra", "translators"),
+    ],
+)
+def test_it_writes_what_it_learned_to_write(
+    settings: dict[str, Any], target: str, part: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    network, seen, writing = made(replace(LAYERS, **settings)).eval(), list[object](), Decoder.writing
+    (writer,) = getattr(network, part)
+
+    def noted(decoder: Decoder, latents: Sequence[Tensor], beam: int) -> Any:
+        seen.append(decoder)
+        return writing(decoder, latents, beam)
+
+    monkeypatch.setattr(Decoder, "writing", noted)
+    found = Rewriting(network, ("en", target)).write(SHORT[0], 1)
+    assert (len(found), seen) == (2, [writer])
 
 
 @pytest.mark.parametrize(

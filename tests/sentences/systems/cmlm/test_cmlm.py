@@ -214,6 +214,20 @@ def test_a_shuffled_neighbour_is_of_another_pair(
     assert made._neighbours(lone, torch.tensor([[2, 3]])) is None
 
 
+@pytest.mark.parametrize("neighbour", ["true", "shuffled"])
+def test_the_model_reads_the_neighbour_that_is_asked_for(words: predictor.Words, neighbour: str) -> None:
+    made, seen = learner(words, changed(neighbour=neighbour)), list[Padded]()
+    made.model.register_forward_pre_hook(lambda _, given: seen.append(given[2]))
+    made.loss(torch.arange(6), generator(3))
+    text, turned = made.training_text["en"], torch.rand(6, generator=generator(3)) < 0.5
+    pairs = torch.where(turned[:, None], text.pairs[:6].flip(1), text.pairs[:6])
+    true, chosen = text.passages.take(pairs[:, 0]).padded(), made._neighbours(text, pairs)
+    assert chosen is not None
+    assert torch.equal(seen[0].ids, chosen.ids)
+    assert (chosen.ids == true.ids).all(dim=1).tolist() == 6 * [neighbour == "true"]
+    assert made.predictions() == predict_all(made, neighbour)
+
+
 def test_whole_documents_are_held_out() -> None:
     documents = {f"d{i}": [str(i)] for i in range(30)}
     training, held_out = hold_out(documents, np.random.default_rng(1))

@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
 from muse.progress import Progress
 from muse.sentences.encoders.ragged import Ragged
@@ -19,6 +20,7 @@ from muse.sentences.loading import load_encoder
 from muse.sentences.systems.cmlm import cmlm_system
 from muse.sentences.systems.cmlm.predictor import CmlmConfig, CmlmEncoder, Words
 from muse.sentences.systems.network_encoder import NetworkEncoder
+from muse.sentences.systems.networks import masked_prediction
 from muse.sentences.systems.nli import pair_classes
 from muse.sentences.training import trainer
 from muse.sentences.training.losses import PairLearner, Softmax
@@ -99,6 +101,31 @@ def test_the_strategies(
     more = ["--parallel", files / "text.tsv", "--set", f"strategy={strategy}"]
     found = muse(*good(files, "--json", "--epochs", 1, *more)).json
     assert (found["encoder"], found["metric"], len(stages)) == ("cmlm[br]", "P@1", count)
+
+
+def test_batches_too_small_for_a_later_stage_are_refused_before_the_first(
+    muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(PairLearner, "fewest", 999)
+    monkeypatch.setattr(cmlm_system.CmlmLearner, "held_out", lambda _: pytest.fail("a stage began"))
+    more = ["--parallel", files / "text.tsv", "--set", "strategy=sequential"]
+    refused_leaving(files, muse, good(files, *more), "a batch must have at least 999 pairs")
+
+
+def test_words_are_hidden_by_the_share_in_training_and_in_scores(
+    muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hide, shares = masked_prediction.hide, dict[bool, list[float]]({True: [], False: []})
+
+    def noted(ids: Tensor, *given: Any) -> Any:
+        cloze = hide(ids, *given)
+        shares[torch.is_grad_enabled()].append(len(cloze.answers) / int((ids > 0).sum()))
+        return cloze
+
+    monkeypatch.setattr(masked_prediction, "hide", noted)
+    assert muse(*good(files, "-q", "--epochs", 1, "--set", "share=0.6")).code == 0
+    for found in shares.values():  # of five words three
+        assert np.mean(found) == pytest.approx(0.6, abs=0.02)
 
 
 def test_each_stage_has_its_own_trainer_and_loss(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,9 +30,12 @@ from muse.sentences.systems.nli.infersent import (
     within_window,
 )
 from muse.sentences.systems.nli.pair_classes import PairClassifier, classify, pair_features
+from muse.sentences.training import trainer
+from muse.sentences.training.losses import PairLearner
 from muse.sentences.training.pairs import Pairs, make_pairs
 from muse.space import load_space
 from tests.support.command import Command, refused, refused_leaving, tree
+from tests.support.killed import killed_at
 from tests.support.parallel import WORDS, part_of, toy_space, toy_text, write_text
 from tests.support.toy_training import set_options
 
@@ -317,6 +321,44 @@ def test_words_keep_the_rows_of_the_space_or_are_trained(muse: Command, files: P
         "encoder"
     ).named_parameters():  # the BiLSTM is trained with both
         assert not torch.equal(network.get_parameter(f"others.fr.encoder.{name}"), weights)
+
+
+def test_lambda_weighs_the_negatives_and_0_leaves_the_mean_distance(
+    muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copied_from(muse, files)
+    learners, rows = list[PairLearner](), torch.arange(32)
+
+    def noted(learner: PairLearner, *given: Any, **named: Any) -> Any:
+        learners.append(learner)
+        return trainer.train(learner, *given, **named)
+
+    monkeypatch.setattr("muse.sentences.systems.system.train", noted)
+    for weight in (0.0, 0.1, 0.5):
+        found = muse(*x_bilstm(files, "--json", "--epochs", 0, "--set", f"weight={weight}")).json
+        assert found["encoder"] == f"x-bilstm[max:16,align:{weight:g}]"
+    network, pairs = learners[0].network, learners[0].corpus.pairs["fr"]
+    with torch.no_grad():
+        losses = [one.loss(rows, torch.Generator().manual_seed(0)) for one in learners]
+        sides = {"en": pairs.pivot, "fr": pairs.other}
+        u, v = (network(side.take(pairs.training[rows]), name) for name, side in sides.items())
+    torch.testing.assert_close(losses[0], (u - v).norm(dim=1).mean())
+    torch.testing.assert_close((losses[0] - losses[1]) / 0.1, (losses[0] - losses[2]) / 0.5)
+    assert losses[0] - losses[2] > losses[0]  # two negatives, farther than the translation
+
+
+def test_a_run_beside_another_english_encoder_does_not_go_on(
+    muse: Command, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert muse(*infersent(files, "-q", "--epochs", 0)).code == 0
+    killed_at(monkeypatch, PairLearner, 2)
+    assert muse(*x_bilstm(files, "-q")).code == 130
+    kept = tree(files)
+    assert muse(*infersent(files, "-q", "--epochs", 0, "--seed", 1)).code == 0
+    refused(muse(*x_bilstm(files, "--resume")), "those in", "differ")
+    assert muse(*infersent(files, "-q", "--epochs", 0)).code == 0
+    assert tree(files) == kept  # what was refused took nothing away
+    assert muse(*x_bilstm(files, "-q", "--resume")).code == 0
 
 
 def test_random_weights_are_not_those_that_english_began_with(muse: Command, files: Path) -> None:

@@ -17,8 +17,10 @@ from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems import pieces as word_pieces
 from muse.sentences.systems.network_encoder import NetworkEncoder
+from muse.sentences.systems.networks.transformer import random_rows
 from muse.sentences.systems.registry import SYSTEMS
 from muse.sentences.systems.xlm import language_model, xlm_system
+from muse.sentences.training.optimising import Optimisers
 from muse.sentences.training.pairs import ParallelCorpus, make_pairs
 from muse.sentences.training.trainer import TrainerConfig, train
 from muse.space import load_space
@@ -226,6 +228,24 @@ def test_the_paper_preset_has_its_size() -> None:
     )
     # Conneau et al. (2020), table 6: XLM-15 has 12 layers of 1024 and 95k pieces, 250 million in all.
     assert abs(count / 250e6 - 1) < 0.02
+
+
+@pytest.mark.slow
+def test_a_step_of_the_paper_preset() -> None:
+    # 249 million weights with their gradients and Adam's two moments: 4 GB beside the states.
+    preset, v, drawn = SYSTEMS["xlm"].presets["paper"], 95_000, generator_for(0)
+    config, trainer = preset.config, preset.trainer
+    model = language_model.XlmModel(config, random_rows(v, 1_024, drawn), 15, drawn)
+    optimisers = Optimisers(model, trainer.optimiser, trainer.rate)
+    text = Ragged.of(torch.randint(5, v, (2, 64), generator=drawn).tolist()).padded()
+    batch, losses = language_model.masked_batch([(text, 3)], config.masking(v), torch.ones(v), drawn), []
+    for _ in range(2):
+        loss = model.loss(batch)
+        loss.backward()  # type: ignore[no-untyped-call]
+        losses.append(loss.item())
+        optimisers.step(trainer.rate, trainer.clip)
+    assert losses[0] == pytest.approx(np.log(v), abs=1)  # of all pieces alike
+    assert losses[1] < losses[0] - 1
 
 
 @pytest.fixture
