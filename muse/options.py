@@ -22,6 +22,7 @@ from types import GenericAlias, MappingProxyType
 from typing import (
     Any,
     Literal,
+    ParamSpec,
     TypeVar,
     dataclass_transform,
     get_args,
@@ -33,6 +34,7 @@ from muse.errors import BadSetting, Contradiction, did_you_mean
 from muse.optional import require
 
 T = TypeVar("T", bound="OptionSet")
+P = ParamSpec("P")
 F = TypeVar("F", bound=Callable[..., Any])
 REQUIRED = inspect.Parameter.empty  # the default of what must be given
 LARGEST = 1e30  # times a logarithm or a distance it is still a number of float32
@@ -219,7 +221,12 @@ class Declaration:
         return [(words, holds, bound) for words, holds, bound in known if bound is not None]
 
 
-option: Any = Declaration  # so that a type checker takes what it makes for the field's value
+def _as_field(make: Callable[P, Declaration]) -> Callable[P, Any]:
+    """The same function for a type checker that shall take what it returns for the field's value."""
+    return make
+
+
+option = _as_field(Declaration)
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)

@@ -179,9 +179,10 @@ class _LeastSure:
 
     def dictionaries(self, *, for_learning: bool) -> list[Path]:
         """Dictionaries of these languages in `dictionaries/`: what is for testing is not learned from."""
-        found = Path("dictionaries").rglob(f"{self._pair}.*txt")
+        found = Path("dictionaries").rglob("*.txt")
         learned_from = (f"{self._pair}.txt", f"{self._pair}.0-5000.txt")
-        return sorted(path for path in found if (path.name in learned_from) == for_learning)
+        named = (path for path in found if path.name.startswith(f"{self._pair}."))
+        return sorted(path for path in named if (path.name in learned_from) == for_learning)
 
 
 def _muse(*words: object) -> str:

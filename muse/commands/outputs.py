@@ -22,8 +22,10 @@ FAILED = 3  # the exit code of a mapping that was judged failed, and of what is 
 
 def show(options: Common, fields: dict[str, Any], lines: Iterable[object]) -> None:
     """Print the fields as one JSON object, or the lines."""
-    shown = [json.dumps(fields, ensure_ascii=False)] if options.as_json else lines
-    for one in shown:
+    if options.as_json:  # a name of a file that is not UTF-8 has escapes
+        text = json.dumps(fields, ensure_ascii=False)
+        lines = [text.encode("utf-8", "backslashreplace").decode()]
+    for one in lines:
         echo(one)
 
 

@@ -53,7 +53,7 @@ def _from_stdin(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(map(_from_stdin, value))
     if isinstance(value, str):
-        return f"{value[:-1]}{STDIN_PATH}" if value.endswith("=-") else value
+        return f"{value[:-1]}{STDIN_PATH}" if value == "-" or value.endswith("=-") else value
     return STDIN_PATH if value == Path("-") else value
 
 
@@ -112,8 +112,8 @@ def _paths(options: dict[str, Any]) -> Iterator[tuple[str, Declaration, Path]]:
             if isinstance(one, str) and str(parameter.metavar).endswith(("|FOLDER", "=FILE")):
                 one = Path(one.rpartition("=")[2])  # NAME|FOLDER, LANG=FILE
             if isinstance(one, Path):
-                a_place = (parameter.metavar or str(parameter.name).upper()).removesuffix("...")
-                shown = parameter.opts[0] if isinstance(parameter, click.Option) else a_place
+                argument = (parameter.metavar or str(parameter.name).upper()).removesuffix("...")
+                shown = parameter.opts[0] if isinstance(parameter, click.Option) else argument
                 yield shown, getattr(parameter, "declared"), one  # noqa: B009
 
 

@@ -8,6 +8,7 @@ pyglossary writes it. Articles are texts for people: read is what is clearly a t
 from __future__ import annotations
 
 import html
+import itertools
 import logging
 import re
 import struct
@@ -34,6 +35,7 @@ Place = tuple[str, int, int]  # a word of an index, and where its article begins
 
 MAGIC = b"StarDict's dict ifo file"
 _LONGEST_WORD = 255  # bytes, by the format
+_MOST_MEGABYTES = 1_024  # of one of the files; the largest dictionaries have a tenth
 _TEXT = frozenset("mgxhlyk")  # articles of these types are text, with tags or without
 _TAG = re.compile(r"<(?:br|/?p|/?div|/?li|/?def|/?tr)\b[^<>]*>", re.IGNORECASE)
 _ANNOTATION = re.compile(r"<[^<>]*>|\[[^\[\]]*\]|\([^()]*\)|\{[^{}]*\}|(?<!\S)/[^/\n]*/(?![^\s,;])")
@@ -95,12 +97,14 @@ def _beside(base: Path, ending: str) -> Path:
     return base.with_name(f"{base.name}{ending}")
 
 
-def _files(file: DictionaryFile, base: Path | None, *endings: str) -> tuple[Path, bytes, bytes]:
+def _files(
+    file: DictionaryFile, base: Path | None, *endings: str, named: str = ""
+) -> tuple[Path, bytes, bytes]:
     """The base, the index, which has one of these endings, and the articles; BadFile without them."""
     if base is None:
         raise BadFile(
-            f"{file.path}: expected NAME{' or NAME'.join(endings)} and NAME.dict or NAME.dict.dz beside one "
-            "another, got another file; check the name"
+            f"{file.path}: expected one of {named}NAME{' or NAME'.join(endings)} and NAME.dict or "
+            "NAME.dict.dz beside one another, got another file; check the name"
         )
     found = []
     for names in (endings, (".dict.dz", ".dict")):
@@ -115,7 +119,12 @@ def _files(file: DictionaryFile, base: Path | None, *endings: str) -> tuple[Path
 
 def _read(path: Path) -> bytes:
     with open_source(path) as source:
-        return b"".join(iter(lambda: source.read(1 << 20), b""))
+        content = b"".join(itertools.islice(iter(lambda: source.read(1 << 20), b""), _MOST_MEGABYTES + 1))
+    if len(content) > _MOST_MEGABYTES << 20:
+        raise BadFile(
+            f"{path}: expected {_MOST_MEGABYTES} MB at most, got more; check that it is the file you mean"
+        )
+    return content
 
 
 def _pairs(
@@ -160,7 +169,7 @@ def _pairs(
 
 def _stardict_pairs(file: DictionaryFile) -> Iterator[PairLine]:
     """The pairs of a dictionary; its name, or that of its files, may say that the target comes first."""
-    base, index, articles = _files(file, base_of_stardict(file.path), ".idx", ".idx.gz")
+    base, index, articles = _files(file, base_of_stardict(file.path), ".idx", ".idx.gz", named="NAME.ifo, ")
     path = _beside(base, ".ifo")
     lines = _read(path).decode(errors="replace").splitlines()
     if not lines or MAGIC.decode() not in lines[0]:

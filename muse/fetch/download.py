@@ -163,7 +163,7 @@ def _attempt(url: str, part: PartialFile, retries: RetryPolicy, tick: Tick) -> N
                 total = _check_answer(url, response, part, have if validator else 0)
                 _write(response.raw, part, total, tick)
     except (requests.TooManyRedirects, ValueError) as error:  # the latter for an address that is none
-        got = "a redirect to no address" if isinstance(error, ValueError) else "too many redirects"
+        got = f"a redirect to no address ({error})" if isinstance(error, ValueError) else "too many redirects"
         raise BadFile(f"{url}: expected a file, got {got}; try --mirror") from error
     except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
         if isinstance(error, OSError) and error.errno in FULL:
@@ -177,7 +177,7 @@ def _check_redirect(url: str, session: requests.Session, response: requests.Resp
         return
     found = urlsplit(urljoin(response.url, location))
     if not found.hostname or found.port == 0:  # which raises for what is no port
-        raise ValueError
+        raise ValueError(location)
     allowed = ("https",) if response.url.startswith("https:") else ("https", "http")
     if found.scheme not in allowed:
         raise BadFile(f"{url}: expected {allowed[0].upper()}, got a redirect to {location}; try --mirror")

@@ -181,7 +181,8 @@ class Ranker:
         if not some:
             return found
         ranked, (source, target) = self.of_words(some), self.languages
-        counts, back = np.minimum(ranked.counts, self.top), dict[int, int]()
+        counts = np.minimum(ranked.counts, min(self.top, ranked.columns.shape[1]))
+        back = dict[int, int]()
         if mutual:
             columns = np.unique(ranked.columns[np.arange(ranked.columns.shape[1]) < counts[:, None]])
             best = replace(self.reversed(), top=1).best(columns)

@@ -19,6 +19,7 @@ from muse.api.settings import check, settings_of
 from muse.embedding.training import Embedded
 from muse.errors import BadFile, BadSetting, Contradiction
 from muse.learn import auto
+from muse.learn.pair import LanguagePair
 from muse.learn.settings import AlignConfig, AlignOptions
 from muse.options import options_of
 from muse.progress import Progress
@@ -102,8 +103,8 @@ class Played:
         left, _, right = np.linalg.svd(turn + noise)
         self.found, self.given = np.asarray(left @ right, np.float32), list[Matrix]()
 
-    def __call__(self, source: Vectors, target: Vectors, *_: Any) -> Iterator[Alignment]:
-        self.given = [source.fitted(), target.fitted()]
+    def __call__(self, pair: LanguagePair, *_: Any) -> Iterator[Alignment]:
+        self.given = [side.fitted() for side in pair.sides]
         yield Alignment(self.found, method="adversarial:paper")
 
 

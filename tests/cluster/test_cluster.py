@@ -249,7 +249,7 @@ def test_a_run_that_was_cut_off_goes_on(home: Path, tmp_path: Path, muse: Comman
         ("encode {space} --lang en --out {out}", 2, "--ray needs --input and --out"),
         ("induce {space} --out {out} --both", 2, "--both is for one machine"),
         ("induce {space} --out {space}/..", 1, "exists and does not contain parts"),
-        ("induce {space} --out {space}", 1, "--out would replace space, which is read"),
+        ("induce {space} --out {space}", 1, "--out would replace SPACE, which is read"),
         ("induce {space} --out {text}", 1, "text.en: expected a folder to write in"),
         ("mine {space} --src-lang en --tgt-lang fr --source {text} --target {text} --out {out} "
          "--backend torch", 2, "--backend is for one machine"),

@@ -32,14 +32,15 @@ def test_a_dash_is_standard_input(muse: Command, here: Path, monkeypatch: pytest
     np.testing.assert_array_equal(np.load("a.npy"), np.load("b.npy"))
 
 
-def test_a_dash_behind_the_name_of_a_language(
-    muse: Command, here: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("dash", ["-", "fr=-"])
+def test_a_dash_where_a_language_may_be_named(
+    muse: Command, here: Path, monkeypatch: pytest.MonkeyPatch, dash: str
 ) -> None:
     arguments = ["mine", "space", "--src-lang", "fr", "--tgt-lang", "en", "--encoder", "sif"]
     arguments += ["--source", "text", "--target", "text", "--out", "pairs.tsv", "--fit"]
     with piped(b"fr20\n\xe9\n") as stdin:
         monkeypatch.setattr(paths, "STDIN_PATH", stdin)
-        refused(muse(*arguments, "fr=-"), f"{stdin}:2: expected UTF-8")
+        refused(muse(*arguments, dash), f"{stdin}:2: expected UTF-8")
 
 
 def test_a_word_may_be_a_dash(muse: Command, here: Path) -> None:

@@ -230,7 +230,7 @@ def test_a_damaged_dictionary_of_dictd(tmp_path: Path) -> None:
         with pytest.raises(BadFile, match=message):
             read_lexicon(index)
     index.unlink()
-    with pytest.raises(BadFile, match=r"d.dict.dz: expected NAME.index and NAME.dict"):
+    with pytest.raises(BadFile, match=r"d.dict.dz: expected one of NAME.index and NAME.dict"):
         read_lexicon(tmp_path / "d.dict.dz")
     (tmp_path / "d.dict.dz").rename(tmp_path / "e.dict.dz")
     index.write_text("roi\tA\tM\n", encoding="utf-8")

@@ -279,7 +279,11 @@ def relatedness(options: RelatednessOptions) -> Report:
     learned = f"train:{gold_name(options.train_pairs)}"
     signature = opened.signature([options.lang], "regression", gold_name(options.pairs), learned)
     train, test = (
-        RatedRows(opened.rows(text[0], options.lang), opened.rows(text[1], options.lang), np.array(text[2]))
+        RatedRows(
+            opened.rows(text.first, options.lang),
+            opened.rows(text.second, options.lang),
+            np.array(text.ratings),
+        )
         for text in texts
     )
     score = evaluate_relatedness(train, test, signature, rng=np.random.default_rng(options.seed))

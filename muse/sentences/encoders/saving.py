@@ -179,10 +179,15 @@ def _manifest(folder: Path) -> dict[str, Any]:
             raise BadFile(
                 f"{path}: expected {key} to be of type {kind.__name__}, got {manifest.get(key)!r}; {AGAIN}"
             )
-    languages = manifest["settings"].get("languages", [])
+    if not all(isinstance(digest, str) for digest in manifest["spaces"].values()):
+        raise BadFile(f"{path}: expected a checksum for each language, got {manifest['spaces']!r}; {AGAIN}")
+    _check_languages(path, manifest["settings"].get("languages", []))
+    return manifest
+
+
+def _check_languages(path: Path, languages: object) -> None:
     if not isinstance(languages, list) or not all(isinstance(language, str) for language in languages):
         raise BadFile(f"{path}: expected a list of languages by name, got {languages!r}; {AGAIN}")
-    return manifest
 
 
 def _arrays(path: Path, expected: object) -> Arrays:

@@ -20,10 +20,10 @@ from muse.vectors import Matrix
 
 Labels = NDArray[np.int64]
 HIDDEN = 100  # units of the MLP's hidden layer; SentEval tries 50, 100, 200
-ROUNDS = 300  # the most iterations of Adam; those of L-BFGS are at most 100
+ROUNDS = 300  # the most iterations of Adam
 _FLAT = 1e-4  # the greatest part of a gradient, all being scaled alike, at which L-BFGS ends
 _MEMORY = 8  # steps that it remembers
-_MOST_STEPS = 200
+_MOST_STEPS = 200  # of L-BFGS
 _MOST_AXES = 2_500  # columns; of more, the axes cost more than they save
 FEWEST_OF_CLASS = 5  # sentences of a class: one of them for testing, one for model selection
 

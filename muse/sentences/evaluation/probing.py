@@ -35,7 +35,7 @@ from muse.text.tokens import Tokeniser
 FEWEST_OF_CLASS = 10  # sentences of a class
 LENGTHS = 6  # classes of length
 WORDS = 100  # classes of content, at most
-SENTENCES_A_WORD = 20  # at least
+SENTENCES_A_WORD = 2 * FEWEST_OF_CLASS  # at least: in half of them another content word may stand
 FREQUENT = 0.05  # words in a larger share of the sentences are not used as content
 SIGNS = 11  # the last class of counts of punctuation marks: this number or more
 RARE = 50  # a class of punctuation needs at least one sentence in fifty

@@ -76,14 +76,14 @@ def evaluate_sts(
     return correlated(found, ratings, empty_pairs(first, second), signature, rng=rng)
 
 
-def check_ratings(ratings: Sequence[float] | Values, least: int = FEWEST_PAIRS) -> None:
+def check_ratings(
+    ratings: Sequence[float] | Values, least: int = FEWEST_PAIRS, what: str = "a correlation"
+) -> None:
     """Mismatch unless there are enough ratings (p,) of pairs, and these differ."""
     if len(ratings) < least:
-        raise Mismatch(
-            f"a correlation needs at least {least} rated pairs here, got {len(ratings)}; check the file"
-        )
+        raise Mismatch(f"{what} needs at least {least} rated pairs here, got {len(ratings)}; check the file")
     if len(set(ratings)) < 2:
-        raise Mismatch(f"a correlation needs ratings that differ, got {ratings[0]:g} for all; check the file")
+        raise Mismatch(f"{what} needs ratings that differ, got {ratings[0]:g} for all; check the file")
 
 
 def correlated(
@@ -144,7 +144,7 @@ def evaluate_relatedness(
     `rng` draws the fifth of `train` that chooses the regularisation, and the bootstrap samples. Mismatch if
     there are too few pairs, or all have one rating.
     """
-    check_ratings(train.ratings, FEWEST_TRAINING_PAIRS)
+    check_ratings(train.ratings, FEWEST_TRAINING_PAIRS, "a regression")
     check_ratings(test.ratings)
     x, known = train.features(), train.ratings
     held_out = rng.permutation(len(known)) < len(known) // HELD_OUT  # (p,)

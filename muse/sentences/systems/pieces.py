@@ -56,7 +56,7 @@ class Pieces(Reader):
     ) -> Pieces:
         """At most `size` pieces, special ones included, learned from the sentences of each language.
 
-        Languages are weighted by p^a / sum p^a, a = `exponent` (see corpora). Needs tokenizers.
+        Languages are weighted by p^a / sum p^a, a = `exponent` (see training.pairs). Needs tokenizers.
         """
         library = _require()
         tokenizer = library.Tokenizer(library.models.BPE(unk_token=SPECIALS[UNK], fuse_unk=True))

@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 
 STATE, BEST, PREFIX = "training", "best", "parameter/"  # stages of the checkpoint, and of names in it
 PRECISIONS = ("float32", "bf16")
-_MOST_STEPS = 1_000_000_000
+_LARGEST = 1_000_000_000
 
 
 class HeldOutScore(NamedTuple):
@@ -94,20 +94,20 @@ class TrainerConfig(Settings):
     considers it safe.
     """
 
-    epochs: int = setting(20, "the most passes, or parts of `steps` batches", least=0, most=_MOST_STEPS)
-    batch: int = setting(256, "examples in a batch", least=1, most=_MOST_STEPS)
+    epochs: int = setting(20, "the most passes, or parts of `steps` batches", least=0, most=_LARGEST)
+    batch: int = setting(256, "examples in a batch", least=1, most=_LARGEST)
     rate: float = setting(1e-3, "the highest learning rate", above=0, most=1e30)  # beyond, no float32 step
     patience: int = setting(
-        3, "passes without a better held-out score after which training ends", least=1, most=_MOST_STEPS
+        3, "passes without a better held-out score after which training ends", least=1, most=_LARGEST
     )
     schedule: Schedule = Schedule()
     optimiser: str = setting("adam", "adam, lamb, or sgd", choices=OPTIMISER_NAMES)
     decay: float = setting(1.0, "factor of the rate after each pass", above=0, most=1)
     shrink: float = setting(1.0, "factor of the rate after a pass without gain", above=0, most=1)
-    lowest: float = setting(0.0, "the rate below which training ends", least=0, most=_MOST_STEPS)
-    clip: float = setting(0.0, "the largest norm of the gradients; 0: any", least=0, most=_MOST_STEPS)
+    lowest: float = setting(0.0, "the rate below which training ends", least=0, most=_LARGEST)
+    clip: float = setting(0.0, "the largest norm of the gradients; 0: any", least=0, most=_LARGEST)
     precision: str = setting("float32", "float32, or bf16: half the memory, on a GPU", choices=PRECISIONS)
-    steps: int = setting(0, "batches in a pass; 0: all examples", least=0, most=_MOST_STEPS)
+    steps: int = setting(0, "batches in a pass; 0: all examples", least=0, most=_LARGEST)
     beta2: float = setting(0.999, "how slowly Adam and LAMB forget squared gradients", least=0, below=1)
 
     def unused(self) -> tuple[Unused | None, ...]:
