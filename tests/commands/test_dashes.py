@@ -32,15 +32,19 @@ def test_a_dash_is_standard_input(muse: Command, here: Path, monkeypatch: pytest
     np.testing.assert_array_equal(np.load("a.npy"), np.load("b.npy"))
 
 
-@pytest.mark.parametrize("dash", ["-", "fr=-"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "mine space --src-lang fr --tgt-lang en --source text --target text --out pairs.tsv --fit fr=-",
+        "encode space --lang fr --input text --out x.npy --fit -",
+    ],
+)
 def test_a_dash_where_a_language_may_be_named(
-    muse: Command, here: Path, monkeypatch: pytest.MonkeyPatch, dash: str
+    muse: Command, here: Path, monkeypatch: pytest.MonkeyPatch, line: str
 ) -> None:
-    arguments = ["mine", "space", "--src-lang", "fr", "--tgt-lang", "en", "--encoder", "sif"]
-    arguments += ["--source", "text", "--target", "text", "--out", "pairs.tsv", "--fit"]
     with piped(b"fr20\n\xe9\n") as stdin:
         monkeypatch.setattr(paths, "STDIN_PATH", stdin)
-        refused(muse(*arguments, dash), f"{stdin}:2: expected UTF-8")
+        refused(muse(*line.split(), "--encoder", "sif"), f"{stdin}:2: expected UTF-8")
 
 
 def test_a_word_may_be_a_dash(muse: Command, here: Path) -> None:
