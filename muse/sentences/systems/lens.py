@@ -26,8 +26,9 @@ from muse.sentences.systems.network_encoder import SentenceNetwork
 from muse.sentences.systems.networks.sentence_rows import masked_mean
 from muse.sentences.systems.nli import pair_classes
 from muse.sentences.systems.system import Fitted, Job, Preset, System
-from muse.sentences.training.losses import Hinge, PairLearner
+from muse.sentences.training.losses import Hinge
 from muse.sentences.training.optimising import Schedule
+from muse.sentences.training.pair_learner import PairLearner
 from muse.sentences.training.settings import Settings, Unused, setting
 from muse.sentences.training.trainer import Learner, TrainerConfig
 from muse.space import Space

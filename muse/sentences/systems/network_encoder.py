@@ -18,7 +18,7 @@ from muse.sentences.encoders.encoder import Encoded, SentenceEncoder, check_trai
 from muse.sentences.encoders.ragged import Ragged, encoding_batches
 from muse.sentences.encoders.reading import Reader, blocks, check_sentences
 from muse.sentences.encoders.saving import Arrays, Saved, check_space, checksums, read_encoder, write_encoder
-from muse.sentences.training.losses import RowNetwork
+from muse.sentences.training.pair_learner import RowNetwork
 from muse.space import Space
 from muse.vectors import Matrix
 

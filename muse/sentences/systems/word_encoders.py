@@ -36,7 +36,8 @@ from muse.sentences.systems.networks.sentence_rows import Recurrent
 from muse.sentences.systems.networks.transformer import random_rows
 from muse.sentences.systems.pieces import INITIAL, SPECIALS, Pieces, aligned_rows, space_of_words
 from muse.sentences.systems.system import Fitted, Job, Preset, System
-from muse.sentences.training.losses import Align, Hinge, Loss, LossChoice, PairLearner, RowNetwork
+from muse.sentences.training.losses import Align, Hinge, Loss, LossChoice
+from muse.sentences.training.pair_learner import PairLearner, RowNetwork
 from muse.sentences.training.settings import Settings, Unused, setting
 from muse.sentences.training.trainer import TrainerConfig
 from muse.space import Space

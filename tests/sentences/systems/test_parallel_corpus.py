@@ -16,7 +16,8 @@ from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.backbone import SpaceBackbone
 from muse.sentences.systems.nli.infersent import InferSent, InferSentConfig, XBiLSTM
-from muse.sentences.training.losses import Align, PairLearner
+from muse.sentences.training.losses import Align
+from muse.sentences.training.pair_learner import PairLearner
 from muse.sentences.training.pairs import ParallelCorpus, make_pairs
 from muse.space import load_space
 from tests.support.command import Command, refused

@@ -18,7 +18,8 @@ from muse.sentences.commands.train import WORD_ENCODERS
 from muse.sentences.encoders.words import TrainedEncoder
 from muse.sentences.systems.registry import train_system
 from muse.sentences.systems.system import TrainingRequest
-from muse.sentences.training.losses import LossChoice, PairLearner
+from muse.sentences.training.losses import LossChoice
+from muse.sentences.training.pair_learner import PairLearner
 from tests.support.parallel import toy_space, toy_text, write_text
 from tests.support.processes import run_together
 

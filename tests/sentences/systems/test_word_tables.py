@@ -15,7 +15,8 @@ from muse.run.runtime import Runtime
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Vocabulary
 from muse.sentences.systems.word_encoders import AddedTables, ProjectedTables, Tables, WordTables
-from muse.sentences.training.losses import Align, Hinge, Loss, PairLearner, Softmax
+from muse.sentences.training.losses import Align, Hinge, Loss, Softmax
+from muse.sentences.training.pair_learner import PairLearner
 from muse.sentences.training.pairs import ParallelCorpus, make_pairs
 from muse.sentences.training.trainer import TrainerConfig, best_epoch, train
 from tests.support.parallel import WORDS, rows, toy_text

@@ -13,7 +13,7 @@ from muse.sentences.loading import load_encoder
 from muse.sentences.systems.backbone import XlmBackbone
 from muse.sentences.systems.networks.transformer import Inputs
 from muse.sentences.systems.pieces import BOS, EOS
-from muse.sentences.training.losses import PairLearner
+from muse.sentences.training.pair_learner import PairLearner
 from muse.space import load_space
 from tests.support.command import Command, refused
 from tests.support.killed import killed_at

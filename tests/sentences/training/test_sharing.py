@@ -17,7 +17,8 @@ from muse.run.checkpoint import Checkpoint
 from muse.run.processes import ALONE, Processes
 from muse.run.runtime import Runtime
 from muse.sentences.systems.word_encoders import ProjectedTables, Tables, WordTables
-from muse.sentences.training.losses import Hinge, Loss, PairLearner, Softmax
+from muse.sentences.training.losses import Hinge, Loss, Softmax
+from muse.sentences.training.pair_learner import PairLearner
 from muse.sentences.training.trainer import Learner, TrainerConfig, Training, train
 from tests.sentences.systems.test_word_tables import encoder, toy_pairs
 from tests.sentences.training.test_trainer import PLAIN, Line

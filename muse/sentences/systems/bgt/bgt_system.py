@@ -31,8 +31,8 @@ from muse.sentences.systems.network_encoder import NetworkEncoder, SentenceNetwo
 from muse.sentences.systems.pieces import Pieces, aligned_rows
 from muse.sentences.systems.system import Fitted, Job, Preset, System
 from muse.sentences.systems.writing import LineWriter, best_sequences, most_pieces
-from muse.sentences.training.losses import held_out_precision
 from muse.sentences.training.optimising import Schedule
+from muse.sentences.training.pair_learner import held_out_precision
 from muse.sentences.training.pairs import Pairs, ParallelCorpus, make_pairs
 from muse.sentences.training.trainer import HeldOutScore, Learner, TrainerConfig
 from muse.space import Space

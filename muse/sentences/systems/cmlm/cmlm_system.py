@@ -37,8 +37,9 @@ from muse.sentences.systems.nli.pair_classes import (
 )
 from muse.sentences.systems.pieces import MASK, Pieces
 from muse.sentences.systems.system import Fitted, Job, Preset, System
-from muse.sentences.training.losses import PairLearner, Softmax
+from muse.sentences.training.losses import Softmax
 from muse.sentences.training.optimising import Schedule
+from muse.sentences.training.pair_learner import PairLearner
 from muse.sentences.training.pairs import Consecutive, ParallelCorpus, read_text
 from muse.sentences.training.trainer import EpochResult, HeldOutScore, Learner, TrainerConfig, check_batches
 from muse.space import Space

@@ -25,7 +25,8 @@ from muse.sentences.systems.network_encoder import open_network
 from muse.sentences.systems.networks import sentence_rows
 from muse.sentences.systems.nli import pair_classes
 from muse.sentences.systems.system import Fitted, Job, Preset, System
-from muse.sentences.training.losses import Align, PairLearner
+from muse.sentences.training.losses import Align
+from muse.sentences.training.pair_learner import PairLearner
 from muse.sentences.training.pairs import Pairs
 from muse.sentences.training.settings import Settings, Unused, setting
 from muse.sentences.training.trainer import TrainerConfig

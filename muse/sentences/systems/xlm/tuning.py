@@ -28,7 +28,8 @@ from muse.sentences.systems.pieces import PieceReader
 from muse.sentences.systems.system import Fitted, Job, Preset, System
 from muse.sentences.systems.xlm.language_model import XlmNetwork, network_of
 from muse.sentences.systems.xlm.xlm_system import XLM
-from muse.sentences.training.losses import Align, PairLearner
+from muse.sentences.training.losses import Align
+from muse.sentences.training.pair_learner import PairLearner
 from muse.sentences.training.pairs import ParallelCorpus
 from muse.sentences.training.settings import Settings, Unused, setting
 from muse.sentences.training.trainer import Learner, TrainerConfig, check_batches

@@ -28,7 +28,8 @@ from muse.sentences.systems.cmlm.cmlm_system import (
 )
 from muse.sentences.systems.networks.masked_prediction import Cloze, Predicted, hide
 from muse.sentences.systems.networks.transformer import Inputs
-from muse.sentences.training.losses import PairLearner, Softmax
+from muse.sentences.training.losses import Softmax
+from muse.sentences.training.pair_learner import PairLearner
 from muse.sentences.training.pairs import ParallelCorpus, make_pairs
 from muse.sentences.training.trainer import TrainerConfig, train
 from tests.support.bgt import parameter_count

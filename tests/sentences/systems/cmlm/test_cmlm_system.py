@@ -23,7 +23,8 @@ from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.systems.networks import masked_prediction
 from muse.sentences.systems.nli import pair_classes
 from muse.sentences.training import trainer
-from muse.sentences.training.losses import PairLearner, Softmax
+from muse.sentences.training.losses import Softmax
+from muse.sentences.training.pair_learner import PairLearner
 from muse.sentences.training.trainer import TrainerConfig
 from muse.space import load_space
 from tests.sentences.systems.cmlm.test_cmlm import SMALL, generator, topical

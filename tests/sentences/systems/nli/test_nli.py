@@ -31,7 +31,7 @@ from muse.sentences.systems.nli.infersent import (
 )
 from muse.sentences.systems.nli.pair_classes import PairClassifier, classify, pair_features
 from muse.sentences.training import trainer
-from muse.sentences.training.losses import PairLearner
+from muse.sentences.training.pair_learner import PairLearner
 from muse.sentences.training.pairs import Pairs, make_pairs
 from muse.space import load_space
 from tests.support.command import Command, refused, refused_leaving, tree

@@ -18,7 +18,8 @@ from muse.sentences.systems.nli.pair_classes import PairClassLearner, WithClassi
 from muse.sentences.systems.xlm.language_model import XlmConfig
 from muse.sentences.systems.xlm.tuning import AlignedCopy, TuningConfig, XlmInference, tuned
 from muse.sentences.systems.xlm.tuning import tuned as make_network
-from muse.sentences.training.losses import Align, PairLearner, draw_negatives
+from muse.sentences.training.losses import Align, draw_negatives
+from muse.sentences.training.pair_learner import PairLearner
 from muse.space import load_space
 from tests.sentences.systems.xlm.test_xlm import TINY, files, good, made, toy_pieces
 from tests.support.command import Command, refused, refused_leaving
