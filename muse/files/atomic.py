@@ -73,9 +73,9 @@ def writing(place: Path, kind: str = "folder") -> Iterator[None]:
         found = error.__context__ if isinstance(error, RuntimeError) else error
         if not isinstance(found, OSError):
             raise
-        message = f"{place}: expected a writable {kind}, got {found.strerror or found}; check it"
+        message = f"{place}: expected a writable {kind}, got {found.strerror or found}; check the folder"
         if found.errno in FULL:
-            message = f"{place}: the disk is full ({found.strerror}); free some space or choose another --out"
+            message = f"{place}: the disk is full ({found.strerror}); free some space or choose another place"
         raise BadFile(message) from found
 
 
@@ -113,7 +113,13 @@ def only_writer(out: Path) -> Iterator[None]:
             except PermissionError:  # of another account: to lock it, it need only be read
                 if not os.path.lexists(place):
                     raise
-                descriptor = lock(place)
+                try:
+                    descriptor = lock(place)
+                except PermissionError as error:
+                    raise BadFile(
+                        f"{place}: expected a lock that this account can read, got one of another; remove it "
+                        f"if nobody writes {out.name} any more, or choose another --out"
+                    ) from error
         if descriptor is None:
             holder = ""
             with suppress(OSError):
@@ -143,15 +149,13 @@ def atomic_path(path: Path) -> Iterator[Path]:
     """
     path = Path(os.path.realpath(path))  # a link stays one
     refuse_special(path)
-    mode = path.stat().st_mode & 0o777 if path.exists() else None  # a file that is replaced keeps its mode
 
     def place(partial: Path) -> None:
-        if mode is not None:
-            with _tolerating(errno.EPERM, errno.EOPNOTSUPP):  # FAT has no modes, and lets everyone in anyway
-                partial.chmod(mode)
+        # A file that is replaced keeps its mode.
+        _allow(partial, path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask())
         partial.replace(path)
 
-    with _partial(path, place, 0o666 if mode is None else mode | 0o600) as partial:
+    with _partial(path, place, is_folder=False) as partial:
         yield partial
 
 
@@ -163,7 +167,12 @@ def atomic_folder(path: Path) -> Iterator[Path]:
     same folder is removed first.
     """
     path = Path(os.path.realpath(path))
-    with parents_made(path), _partial(path, lambda partial: _swap(partial, path)) as partial:
+
+    def place(partial: Path) -> None:
+        _allow(partial, 0o777 & ~_umask())
+        _swap(partial, path)
+
+    with parents_made(path), _partial(path, place) as partial:
         yield partial
 
 
@@ -212,20 +221,21 @@ def refuse_of_another(path: Path) -> None:
 
 
 @contextmanager
-def _partial(path: Path, place: Callable[[Path], None], mode: int | None = None) -> Iterator[Path]:
-    """A new partial file of this mode, or a folder, of `path`, which the end of the block puts in its place.
+def _partial(path: Path, place: Callable[[Path], None], *, is_folder: bool = True) -> Iterator[Path]:
+    """A new partial folder or file of `path`, which the end of the block puts in its place.
 
-    It is locked till then, and removed on any error; what a kill left of another is removed first.
+    Till then it is locked, and its owner alone has access; it is removed on any error, and what a kill left
+    of another first.
     """
     for number in range(AT_ONCE if LOCKS else 0):
         _clean(_numbered(path, number), path)
     for number in count():
         partial = _numbered(path, number)
         try:
-            if mode is None:
-                partial.mkdir()
+            if is_folder:
+                partial.mkdir(0o700)
             else:
-                os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))
+                os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         except FileExistsError:
             continue
         # Before it is locked, another process may take it for a left one.
@@ -250,6 +260,17 @@ def _remove(partial: Path) -> None:
         shutil.rmtree(partial, ignore_errors=True)
     else:
         partial.unlink(missing_ok=True)
+
+
+def _allow(partial: Path, mode: int) -> None:
+    with _tolerating(errno.EPERM, errno.EOPNOTSUPP):  # FAT has no modes, and lets everyone in anyway
+        partial.chmod(mode)
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
 
 
 @contextmanager

@@ -1,9 +1,9 @@
-"""Dictionaries: pairs of words, read from text and tables, and from what other programs have.
+"""Dictionaries: pairs of words, read and written as text, as tables, and as other programs have them.
 
 As text, a pair a line is separated by a tab or, if no word has a space, by spaces. A table may have a header,
 which says what its columns are and in which language; without one it has two columns, or a number in a third.
 Its cells may be quoted and have several translations. A format is recognised by its content first, and by its
-name only then, unless it is given.
+name only then, unless it is given. Of the formats of muse only `muse`, text, is written without scores.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 Lines are read block by block, in linear time, with a bound on how long one may be. They end in LF, or in CR
 and LF; in CR alone, as on old Macs, if there is no LF: amid other text CR is part of a line. Text in UTF-16
-or UTF-32 with a byte order mark, as Excel and Notepad write it, is read as UTF-8 is.
+or UTF-32 with a byte order mark, as Excel and Notepad write it, is read as UTF-8 is, and so is UTF-16 without
+one if its zeros tell it.
 """
 
 from __future__ import annotations
@@ -101,14 +102,15 @@ def blocks_of_lines(read: Read, name: object, *, longest: int = LONGEST) -> Iter
 def read_lines(path: Path | str, encoding: str | None = None) -> Iterator[str]:
     """The lines of a text file, compressed or not, without line ends.
 
-    The encoding is that of its byte order mark, else the one given, else UTF-8; BadFile where it is not.
+    The encoding is that of its byte order mark, else the one given, else UTF-16 if its zeros tell it, else
+    UTF-8; BadFile where it is not.
     """
     with open_source(Path(path)) as source:
         yield from lines_of_source(source, encoding)
 
 
 def lines_of_source(source: Source, encoding: str | None = None) -> Iterator[str]:
-    """The lines of an open text, likewise; also of one in UTF-16 that has no byte order mark."""
+    """The lines of an open text, likewise."""
     for block in read_blocks(source.read, str(source.path), encoding):
         yield from block
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import numpy as np
@@ -107,7 +109,7 @@ def check_words(language: str, words: Sequence[str]) -> None:
 
 
 def read_lines(path: Path, count: int, content: Content) -> list[str]:
-    """The `count` words or texts of a file, one a line, whose bytes are in memory."""
+    """The `count` words of a file, one a line, whose bytes are in memory."""
     try:
         *lines, rest = content.tobytes().decode().split("\n")
     except UnicodeDecodeError as error:
@@ -115,6 +117,41 @@ def read_lines(path: Path, count: int, content: Content) -> list[str]:
     if rest or len(lines) != count:
         raise BadFile(f"{path}: expected {count} lines, got {len(lines)}; {AGAIN}")
     return lines
+
+
+class Texts(Sequence[str]):
+    """The `count` texts of a file, one a line, read as they are asked for.
+
+    The file is mapped at once, so that one that replaces it is never mixed with it, or its `content` is in
+    memory. Bytes that are not UTF-8 are replaced.
+    """
+
+    def __init__(self, path: Path, count: int, content: Content | None = None) -> None:
+        self._path, self._count = path, count
+        try:
+            self._bytes = np.memmap(path, np.uint8, mode="r") if content is None else content
+        except OSError as error:
+            raise unreadable(path, error) from error
+        except ValueError as error:  # an empty file
+            raise BadFile(f"{path}: expected {count} lines, got 0; {AGAIN}") from error
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return [self[row] for row in range(self._count)[place]]
+        row = range(self._count)[place]
+        begin, end = self._bounds[row : row + 2].tolist()
+        return self._bytes[begin : end - 1].tobytes().decode(errors="replace")
+
+    @cached_property
+    def _bounds(self) -> NDArray[np.int64]:
+        """Where each line begins, and where the last one ends (count + 1,)."""
+        ends = np.flatnonzero(self._bytes == ord("\n")) + 1
+        if len(ends) != self._count or ends[-1] != len(self._bytes):
+            raise BadFile(f"{self._path}: expected {self._count} lines, got {len(ends)}; {AGAIN}")
+        return np.concatenate([[0], ends])
 
 
 def write_array(path: Path, shape: tuple[int, ...], chunks: Iterable[Matrix]) -> None:

@@ -460,13 +460,18 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def _check_whole(found: Mapping[str, Any]) -> None:
-    needed: dict[str, tuple[Any, Sequence[str]]] = {}
-    needed[""] = found, ("pivot", "dimension", "languages", "checksums")
+    needed: list[tuple[str, Any, Sequence[str]]] = []
+    needed.append(("", found, ("pivot", "dimension", "languages", "checksums")))
+    needed += [("inputs.", file, ["path"]) for file in found.get("inputs") or ()]
     for language, entry in (found.get("languages") or {}).items():
-        needed[f"languages.{language}."] = entry, ("words", "normalisation")
-    for where, (record, names) in needed.items():
+        needed.append((f"languages.{language}.", entry, ("words", "normalisation")))
+        needed += [(f"languages.{language}.files.", file, ["path"]) for file in entry.get("files") or ()]
+    for where, record, names in needed:
         if lacking := next((name for name in names if record.get(name) is None), None):
             raise ValueError(f"expected {where}{lacking}, got None")
+        for name in ("dimension", "words"):
+            if (given := record.get(name)) is not None and given < 1:
+                raise ValueError(f"expected {where}{name} to be at least 1, got {given}")
 
 
 def _check_version(path: Path, found: Mapping[str, Any]) -> None:

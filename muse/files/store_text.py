@@ -164,12 +164,14 @@ def _json_rows(source: Source) -> Iterator[_Record]:
             continue
         try:
             found = json.loads(line)
-        except (ValueError, RecursionError):
-            found = None
+        except (ValueError, RecursionError) as error:
+            raise BadFile(
+                f"{path}:{number}: expected a whole JSON object on each line, got {line[:40]!r} ({error}); "
+                "write the rows one on each line, as jq -c does"
+            ) from None
         if not isinstance(found, dict):
             raise BadFile(
-                f"{path}:{number}: expected a whole JSON object on each line, got {line[:40]!r}; "
-                "write the rows one on each line, as jq -c does"
+                f"{path}:{number}: expected a JSON object on each line, got {line[:40]!r}; {_AGAIN}"
             )
         if "custom_id" in found and "response" in found:
             yield from _of_openai(found, number)

@@ -168,18 +168,21 @@ def csv_rows(
 ) -> Iterator[NumberedRow]:
     """The rows of CSV, whose cells may be quoted, with delimiters and ends of lines in them.
 
-    Spaces at the beginning of a cell, which quotation marks may follow, are skipped unless it is `exact`.
+    Spaces at the beginning of a cell, which quotation marks may follow, are skipped unless it is `exact`:
+    then text may also follow the quotation marks that end a cell.
     """
-    texts = (f"{line}\n" for line in lines)
-    reader = csv.reader(texts, delimiter=delimiter, quotechar=quote, skipinitialspace=not exact, strict=True)
+    texts, strict = (f"{line}\n" for line in lines), not exact
+    reader = csv.reader(texts, delimiter=delimiter, quotechar=quote, skipinitialspace=strict, strict=strict)
     while True:
         number = reader.line_num + 1
         try:
             cells = next(reader, None)
         except csv.Error as error:
+            wrong = f"cells with {delimiter!r} between, got a quoted one that does not end before it"
+            if "field larger than field limit" in str(error):
+                wrong = f"cells of at most {csv.field_size_limit()} characters, got another"
             raise BadFile(
-                f"{path}:{number}: expected cells of at most {csv.field_size_limit()} characters with "
-                f"{delimiter!r} between, got another ({error}); close the quotation marks, or double those "
+                f"{path}:{number}: expected {wrong} ({error}); close the quotation marks, or double those "
                 "that stand in a cell"
             ) from None
         if cells is None:
@@ -445,4 +448,4 @@ def _checked(path: Path, form: str, row: Row, place: int) -> Row:
 def _shown(cell: Cell) -> str:
     if isinstance(cell, bool):
         return str(cell).lower()
-    return f"{cell:.6g}" if isinstance(cell, float) else "" if cell is None else str(cell)
+    return "" if cell is None else str(cell) if isinstance(cell, int | str) else f"{cell:.6g}"

@@ -93,14 +93,15 @@ def _load_side(
     def read(name: str) -> Any:
         """The bytes of a file, which must have its checksum; None of one that is mapped."""
         path = home / name
-        content = disk.read_content(path) if into_memory or name != disk.VECTORS else None
+        mapped = name in (disk.VECTORS, disk.TEXTS) and not into_memory
+        content = None if mapped else disk.read_content(path)
         if check:
             expected = manifest.checksums.get(f"{home.name}/{name}")
             disk.check_sum(path, expected, path if content is None else content)
         return content
 
     words = disk.read_lines(home / disk.WORDS, entry.words, read(disk.WORDS))
-    texts = disk.read_lines(home / disk.TEXTS, entry.words, read(disk.TEXTS)) if entry.texts else None
+    texts = disk.Texts(home / disk.TEXTS, entry.words, read(disk.TEXTS)) if entry.texts else None
     arrays = {
         name: disk.read_array(home / name, shape, read(name))
         for name, shape in entry.shapes(manifest.dimension).items()

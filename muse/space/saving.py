@@ -5,6 +5,7 @@ Languages may be added to a saved space: they are mapped to its pivot, and no fi
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -29,7 +30,6 @@ from muse.files.space_manifest import (
     read_manifest,
 )
 from muse.files.vectors.table import one_line
-from muse.files.writing import check_folder
 from muse.normalise import Normalisation, normalise
 from muse.orthography import casefolded
 from muse.vectors import Matrix, Vectors
@@ -88,13 +88,18 @@ class Provenance:
 
 
 def check_out(folder: Path | str) -> None:
-    """Raise BadSetting if no space can be written: `folder` is no space and not empty, or not writable."""
+    """Raise BadSetting if `folder` is no space and not empty, or the folder above it is not writable.
+
+    Raise BadFile if it cannot be looked at, or is of another account.
+    """
     folder = Path(folder)
     with writing(folder):
         empty = folder.is_dir() and not any(folder.iterdir())
         if folder.exists() and not is_space(folder) and not empty:
             raise BadSetting(f"{folder} exists and is not an aligned space; choose another --out")
-        check_folder(folder.resolve().parent)
+        above = next(parent for parent in folder.resolve().parents if parent.exists())
+        if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
+            raise BadSetting(f"{folder} needs a writable folder, but {above} is not; choose another --out")
     refuse_of_another(folder)
 
 

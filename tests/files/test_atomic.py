@@ -150,8 +150,8 @@ def test_parents_are_made_and_removed_as_far_as_they_are_empty(tmp_path: Path) -
 
 def test_others_may_read_what_was_written(tmp_path: Path) -> None:
     (tmp_path / "plain").touch()
-    with atomic_path(tmp_path / "f"), atomic_folder(tmp_path / "d"):
-        pass
+    with atomic_path(tmp_path / "f") as file, atomic_folder(tmp_path / "d") as folder:
+        assert [one.stat().st_mode & 0o777 for one in (file, folder)] == [0o600, 0o700]
     assert (tmp_path / "f").stat().st_mode == (tmp_path / "plain").stat().st_mode
     assert (tmp_path / "d").stat().st_mode & 0o777 != 0o700
 
@@ -370,7 +370,9 @@ def test_a_folder_that_is_read_only_is_told(tmp_path: Path, monkeypatch: pytest.
 
     monkeypatch.setattr("os.open", refused)
     with (
-        pytest.raises(BadFile, match=f"{tmp_path}: expected a writable folder, got Permission denied"),
+        pytest.raises(
+            BadFile, match=f"{tmp_path}: expected a writable folder, got Permission denied; check the folder"
+        ),
         only_writer(tmp_path / "out"),
     ):
         pass
@@ -391,14 +393,15 @@ def test_a_second_writer_is_told_who_the_first_is(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_lock_that_another_account_left_is_no_obstacle(
+def test_a_lock_that_another_account_left_is_no_obstacle_if_it_can_be_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     left, opened = tmp_path / ".out.lock", os.open
     left.write_text("process 1 on another")
+    refused = os.O_RDWR
 
     def open_(path: Path, flags: int, mode: int = 0o777) -> int:
-        if Path(path) == left and flags & os.O_RDWR:
+        if Path(path) == left and flags & refused == refused:
             raise PermissionError(13, "Permission denied", str(path))
         return opened(path, flags, mode)
 
@@ -411,6 +414,10 @@ def test_a_lock_that_another_account_left_is_no_obstacle(
         with only_writer(tmp_path / "out"):
             assert lock(left) is None
     assert left.read_text() == "process 1 on another"
+    refused = os.O_RDONLY
+    with pytest.raises(BadFile, match=r"\.out\.lock: .* remove it if nobody writes out"):
+        with only_writer(tmp_path / "out"):
+            pytest.fail("it is not locked")
 
 
 def test_where_the_file_system_has_no_locks_nothing_is_locked(

@@ -267,7 +267,7 @@ def test_lines_that_look_like_pairs_and_are_none(tmp_path: Path, content: str, m
         ('{"source": "\\ud83d", "target": "king"}\n', "d:1: expected a JSON object on each line"),
         (
             'roi,"king\nreine,queen\n',
-            "d:1: expected cells of at most 131072 characters with ',' between, got another",
+            "d:1: expected cells with ',' between, got a quoted one that does not end before it",
         ),
         ("roi\tking\tnoun\n", "or name the columns in a first row, such as source, target and note"),
         ("source,target\n", "got only blank lines or a header"),

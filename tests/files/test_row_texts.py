@@ -9,7 +9,7 @@ import pytest
 
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files import read_vectors
-from muse.files.space_folder import read_content, read_lines, write_lines
+from muse.files.space_folder import Texts, read_content, read_lines, write_lines
 from muse.files.vectors.table import one_line
 from muse.vectors import Vectors
 from tests.support.spaces import raw_rows
@@ -23,10 +23,16 @@ def test_what_is_written_is_read_folded(tmp_path: Path) -> None:
     path = tmp_path / "texts.txt"
     write_lines(path, map(one_line, TEXTS))
     assert read_lines(path, len(TEXTS), read_content(path)) == FOLDED
+    mapped, kept = (Texts(path, len(TEXTS), content) for content in (None, read_content(path)))
+    (tmp_path / "new").write_bytes(b"\xff\n")
+    (tmp_path / "new").replace(path)  # which is not mixed with the one before
+    assert list(mapped) == list(kept) == FOLDED
+    assert (mapped[-1], mapped[1:4], Texts(path, 1)[0]) == (FOLDED[-1], FOLDED[1:4], "\ufffd")
     for content in (b"a\nb\nc\n", b"a\n", b"a\nb", b""):
         path.write_bytes(content)
-        with pytest.raises(BadFile, match="expected 2 lines"):
-            read_lines(path, 2, read_content(path))
+        for read in (lambda: read_lines(path, 2, read_content(path)), lambda: Texts(path, 2)[0]):
+            with pytest.raises(BadFile, match="expected 2 lines"):
+                read()
 
 
 def test_texts_of_a_file_of_rows(tmp_path: Path) -> None:

@@ -161,7 +161,7 @@ LANGUAGES: list[tuple[Any, str]] = [
     ({"..": {"words": 1, "normalisation": []}}, "a language needs a name"),
     ({"en": {"words": 40, "normalisation": ["whiten"]}}, "a normalisation step must be"),
     ({"en": {"words": 40, "normalisation": [["unit"]]}}, "normalisation to be of type str, got"),
-    ({"en": {"words": -1, "normalisation": []}}, "words.txt: expected -1 lines, got 40"),
+    ({"en": {"words": -1, "normalisation": []}}, "expected languages.en.words to be at least 1, got -1"),
 ]
 
 
@@ -218,6 +218,8 @@ ODD: list[tuple[dict[str, Any], str]] = [
     ({"verdict": {"confidence": 1e400}}, "verdict.confidence to be of type float, got inf"),
     ({"verdict": {"agreement": 1e400}}, "verdict.agreement to be of type figure, got inf"),
     ({"settings": {"deep": [{"x": 1e400}]}}, "settings.deep.x to be of type figure, got inf"),
+    ({"dimension": 0}, "dimension to be at least 1, got 0"),
+    ({"inputs": [{}]}, "inputs.path, got None"),
     ({"seed": True}, "seed to be of type int, got True"),
     ({"checksums": {"en/words.txt": 7}}, "checksums.en/words.txt to be of type str, got 7"),
 ]

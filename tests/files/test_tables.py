@@ -6,6 +6,7 @@ import csv
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from muse.errors import BadFile, BadSetting, Mismatch, MissingExtra
@@ -61,6 +62,8 @@ def test_csv_is_read_by_pandas(tmp_path: Path) -> None:
 def test_tsv_has_the_text_as_it_is(tmp_path: Path) -> None:
     text = written(tmp_path / "words.tsv").read_text(encoding="utf-8")
     assert [line.split("\t")[0] for line in text.splitlines()] == ["source", *(row[0] for row in ROWS)]
+    rows = [["a", 1, np.float32(0.1), True, ""]]
+    assert "a\t1\t0.1\ttrue\t\n" in written(tmp_path / "words.tsv", rows).read_text(encoding="utf-8")
 
 
 def test_a_sheet_is_read_by_openpyxl(tmp_path: Path) -> None:

@@ -60,6 +60,7 @@ def test_rows_keep_their_texts_beside_a_new_language(tmp_path: Path) -> None:
     )
     space = load_space(tmp_path / "s")
     assert list(space.vectors("es").texts or ()) == texts
+    assert not isinstance(space.vectors("es").texts, list)  # they are not in memory
     assert space.vectors("fr").text_of("3") == "fr text 3 of <b>"
     (tmp_path / "s" / "en" / "texts.txt").unlink()
     with pytest.raises(BadFile, match=r"en/texts\.txt: expected a file of an aligned space"):

@@ -174,8 +174,10 @@ def _read_numbers(block: bytes, text: Bytes, around: Places) -> tuple[Matrix, se
     for place, row in zip(odd.tolist(), of_row.tolist(), strict=True):
         if row not in rejected:
             value = as_number(block[starts[place] - MARGIN : ends[place] - MARGIN])
-            values[place] = np.nan if value is None else value
-            rejected |= {row} if value is None else set()
+            if value is None:
+                rejected.add(row)
+            else:
+                values[place] = value
     return rows, rejected
 
 
@@ -305,15 +307,18 @@ def _advice(line: bytes) -> str:
 
 
 def _blocks(blocks: Iterator[bytes], line: Line, header: Header | None, dropped: Dropped) -> Iterator[Block]:
-    count, block, last, most = 0, b"\n", None, header.count + header.tolerance if header else None
+    count, block, last = 0, b"\n", None
     for block in blocks:
         lines, found, last = _read_block(block, line, dropped)
         line, count = line.after(lines), dropped.whole + len(dropped)
         yield found
-        if most is not None and count > most:
-            break
-    if header and most is not None:
-        header.check(line.path, count, "more" if count > most else "")
+        if header and count > header.count + header.tolerance:
+            raise BadFile(
+                f"{line.path}:{header.count + 2}: expected the end after {header.count} words as line 1 "
+                "says, got another line; download the file again or correct line 1"
+            )
+    if header:
+        header.check(line.path, count)
     elif last and not block.endswith(b"\n"):
         raise BadFile(last.error)  # the last line was cut off: who knows how many are missing
 

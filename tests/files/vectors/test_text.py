@@ -193,7 +193,7 @@ GOOD = "the 0.1 0.2 0.3\n"
         ("2 3\n" + GOOD, ["expected 2 words of 3 numbers as line 1 says, got 1", "incomplete"]),
         (
             "1 3\n" + GOOD + "cat 0.1 0.2 0.3\n",
-            ["expected 1 words of 3 numbers as line 1 says, got more"],
+            ["vec:3: expected the end after 1 words as line 1 says, got another line", "or correct line 1"],
         ),
         (
             "2 4\n" + GOOD + "cat 0.1 0.2 0.3\n",
