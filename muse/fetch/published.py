@@ -167,7 +167,7 @@ class FetchConfig:
 
     def __post_init__(self) -> None:
         if not self.home.startswith(("https://", "http://")):
-            raise BadSetting(f"--mirror must begin with https:// or http://, got {self.home!r}; give it all")
+            raise BadSetting(f"--mirror must begin with https:// or http://, got {self.home!r}; add it")
 
 
 @dataclass(frozen=True)
