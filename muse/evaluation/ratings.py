@@ -93,8 +93,10 @@ def correlations(
 ) -> tuple[float, float, score.Interval, score.Interval]:
     """Pearson's and Spearman's correlation of (p,) and (p,), and the intervals of both, by the same draws."""
     drawn = rng.integers(len(ratings), size=(SAMPLES, len(ratings)))
-    low, high = (correlation_interval(found, ratings, drawn, ranks=ranks) for ranks in (False, True))
-    return pearson(found, ratings), spearman(found, ratings), low, high
+    of_values, of_ranks = (
+        correlation_interval(found, ratings, drawn, ranks=ranks) for ranks in (False, True)
+    )
+    return pearson(found, ratings), spearman(found, ratings), of_values, of_ranks
 
 
 def pearson(cosines: Values, ratings: Values) -> float:

@@ -23,8 +23,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from muse.learn.pair import SIGNIFICANT, standard_errors
 from muse.learn.refine import RefineConfig, look_up
+from muse.learn.supervise.cross_validation import SIGNIFICANT, standard_errors
 from muse.procrustes import both_mapped, gram, rotation
 from muse.run.runtime import Runtime
 from muse.search.retrieval import Retrieval, mutual_neighbours, translations

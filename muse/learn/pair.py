@@ -1,12 +1,10 @@
 """Pair: two languages to align, and the unsupervised criterion of a mapping between them.
 
-The criterion is the mean cosine of the CSLS translations of the most frequent words. `standard_errors` tells
-whether one alignment gets significantly more cases right than another.
+The criterion is the mean cosine of the CSLS translations of the most frequent words.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
@@ -21,7 +19,6 @@ from muse.vectors import Matrix, Vectors
 
 MOST_FREQUENT = 10_000
 Criterion = Callable[[Matrix], float]
-SIGNIFICANT = 2.0  # standard errors that a gain must exceed
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,16 +74,3 @@ def mean_cosine(source: Tensor, target: Tensor) -> float:
     """
     found = best_targets(source, target, Retrieval())  # (n,)
     return float((source * target[found]).sum(dim=1).mean())
-
-
-def standard_errors(before: Tensor, after: Tensor) -> float:
-    """The gain in right cases from `before` to `after`, in standard errors (McNemar, 1947).
-
-    `before` and `after` (p,) say for each case whether it is right. With b cases gained and c lost:
-    (b - c) / sqrt(b + c), 0 if none changed.
-
-    >>> standard_errors(torch.tensor([True, False]), torch.tensor([True, True]))
-    1.0
-    """
-    gained, lost = int((after & ~before).sum()), int((before & ~after).sum())
-    return (gained - lost) / math.sqrt(gained + lost) if gained + lost else 0.0

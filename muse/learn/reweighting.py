@@ -18,7 +18,8 @@ import torch
 from torch import Tensor
 
 from muse.alignment import Alignment
-from muse.learn.pair import SIGNIFICANT, LanguagePair, standard_errors
+from muse.learn.pair import LanguagePair
+from muse.learn.supervise.cross_validation import SIGNIFICANT, standard_errors
 from muse.learn.supervise.induced import SelfLearningConfig, self_learning
 from muse.learn.supervise.linear import CanonicalConfig, canonical, fit_whitened, orthogonal
 from muse.learn.supervise.training_pairs import Maps, TrainingPairs

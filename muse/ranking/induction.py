@@ -89,7 +89,8 @@ def entries(
     """The entries of a dictionary, by frequency of the source word, then best translation first.
 
     They are generated batch by batch, as `Ranker` ranks them. With `rng`, for the calibration, those that are
-    no answers by all the evidence have probabilities too. The search is exact unless another one is given.
+    no answers by all the evidence have probabilities too; without, `limits.min_probability` leaves only pairs
+    of the table of the space. The search is exact unless another one is given.
     """
     source, target = space.direction(source, target)
     retrieval = retrieval or Retrieval()

@@ -1,4 +1,4 @@
-"""The criterion of a pair of languages, and the standard errors of a gain: only cases that changed count."""
+"""The criterion of a pair of languages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from muse.learn.pair import LanguagePair, mean_cosine, standard_errors
+from muse.learn.pair import LanguagePair, mean_cosine
 from tests.search.test_neighbours import random_rows
 from tests.search.test_retrieval import cosines, csls
 from tests.support.spaces import rotation
@@ -42,12 +42,3 @@ def test_only_the_most_frequent_words_count() -> None:
 def test_turning_both_spaces_changes_nothing() -> None:
     x, y, turn = random_rows(2, 90), random_rows(3, 90), torch.from_numpy(rotation(4, 12))
     assert mean_cosine(x @ turn.T, y @ turn.T) == pytest.approx(mean_cosine(x, y), abs=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "expected"),
-    [("0000", "0000", 0.0), ("0000", "1111", 2.0), ("1100", "0000", -(2**0.5)), ("1100", "0111", 1 / 3**0.5)],
-)
-def test_standard_errors_count_the_cases_that_changed(before: str, after: str, expected: float) -> None:
-    rights = (torch.tensor([letter == "1" for letter in word]) for word in (before, after))
-    assert standard_errors(*rights) == pytest.approx(expected)

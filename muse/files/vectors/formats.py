@@ -25,14 +25,17 @@ READERS: dict[str, Callable[[Beginning, ReadOptions], Table]] = {
     "spacy": lambda file, options: spacy_table(file.path, options.words),
     "static": lambda file, _: static_table(file.path),
     "parquet": lambda file, options: parquet_table(file.path, options.column),
-    "npy": lambda file, _: npy_table(file.path), "faiss": lambda file, _: faiss_table(file.path),
-    "safetensors": lambda file, _: safetensors_table(file.path), "npz": lambda file, _: npz_table(file.path),
+    "npy": lambda file, _: npy_table(file.path),
+    "faiss": lambda file, _: faiss_table(file.path),
+    "safetensors": lambda file, _: safetensors_table(file.path),
+    "npz": lambda file, _: npz_table(file.path),
     "torch": lambda file, _: torch_table(file.path),
     "fasttext": lambda file, options: fasttext_table(file.source, options.words),
     "store": lambda file, options: json_table(file.source, options.column),
     "csv": lambda file, options: csv_table(file.source, options.column),
-    "word2vec": lambda file, _: word2vec_table(file.source), "text": lambda file, _: text_table(file.source),
-}  # fmt: skip
+    "word2vec": lambda file, _: word2vec_table(file.source),
+    "text": lambda file, _: text_table(file.source),
+}
 # What loads the kinds that may compose the vectors of any word.
 COMPOSED: dict[str, Callable[[Path], WordRows]] = {"spacy": load_spacy, "fasttext": load_fasttext}
 _WITH_COLUMNS = ("parquet", "store", "csv")

@@ -22,8 +22,9 @@ from muse.files.vectors.table import Table, words_table
 
 log = logging.getLogger(__name__)
 
-# Tensors that are read: the tables of sentence-transformers and of model2vec, what the latter adds.
-_READ = ("embedding.weight", "embeddings", "mapping", "weights")
+# Tensors that are read.
+_TABLES = ("embedding.weight", "embeddings")  # of sentence-transformers, of model2vec
+_ADDED = ("mapping", "weights")  # by model2vec
 _CONTEXTUAL = (
     ": expected a static embedding, got a model that reads whole sentences; give it as --encoder, or make "
     "vectors of words with it yourself"
@@ -69,8 +70,8 @@ def _static_rows(path: Path, file: Path) -> NDArray[Any]:
     """The vector of each token (n, d); model2vec may share rows among tokens, and weight them."""
     if not file.is_file():
         raise BadFile(f"{path}: expected vectors in {file.name}, found no such file; save the model again")
-    tensors = {name: read_tensor(file, name) for name in tensor_names(file) if name in _READ}
-    table = next((name for name in _READ[:2] if name in tensors), None)
+    tensors = {name: read_tensor(file, name) for name in tensor_names(file) if name in _TABLES + _ADDED}
+    table = next((name for name in _TABLES if name in tensors), None)
     if table is None:
         raise BadFile(f"{path}{_CONTEXTUAL}")
     rows, shared, weights = tensors[table], tensors.get("mapping"), tensors.get("weights")

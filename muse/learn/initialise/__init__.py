@@ -1,6 +1,6 @@
 """Initialisations: each finds an initial mapping between two spaces.
 
-One contract, one file each: an initialisation takes the `Pair` of languages, the unsupervised criterion, a
+One contract, one file each: an initialisation takes a `LanguagePair`, the unsupervised criterion, a
 random generator and its own frozen config, and yields candidate Alignments, each with its criterion. The
 caller chooses among them, and may stop the iteration.
 

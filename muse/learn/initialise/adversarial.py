@@ -148,7 +148,7 @@ def adversarial(
 ) -> Iterator[Alignment]:
     """Yields the mapping of each surviving restart, the best by `score` first.
 
-    A killed run resumes from `runtime.checkpoint` with a result that is equal to the last bit.
+    A killed run resumes from `pair.runtime.checkpoint` with a result that is equal to the last bit.
     Raise NotConverged if no restart stays finite and orthogonal.
     """
     judge = score if config.criterion_words is None else pair.criterion(config.criterion_words)

@@ -8,6 +8,8 @@ Between equal maps of rows the neighbours that they keep decide (`kept_neighbour
 is near a query, so a map of queries is as good as the neighbours it finds are those by the store's own model.
 Whether the row of the very same text comes first is another question: maps that keep as many neighbours may
 find half as many counterparts.
+
+`standard_errors` tells whether one map gets significantly more held-out cases right than another.
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ MIXTURE_ROUNDS = 30
 MOST_WRONG = 0.9
 NEIGHBOURS = 10  # of a row, at most
 SHARE = 50  # rows for one neighbour: among few rows, the ten nearest would say little
+SIGNIFICANT = 2.0  # standard errors that a gain must exceed
 
 
 class Ranks(NamedTuple):
@@ -293,3 +296,16 @@ def overlap(maps: Maps, own: TrainingPairs, pairs: Tensor, search: HeldOutSearch
         both = (best[0][:, :, None] == best[1][:, None, :]).sum(dim=(1, 2))
         shares.append((both / best[0].shape[1]).double().cpu().numpy())
     return np.concatenate(shares)
+
+
+def standard_errors(before: Tensor, after: Tensor) -> float:
+    """The gain in right cases from `before` to `after`, in standard errors (McNemar, 1947).
+
+    `before` and `after` (p,) say for each case whether it is right. With b cases gained and c lost:
+    (b - c) / sqrt(b + c), 0 if none changed.
+
+    >>> standard_errors(torch.tensor([True, False]), torch.tensor([True, True]))
+    1.0
+    """
+    gained, lost = int((after & ~before).sum()), int((before & ~after).sum())
+    return (gained - lost) / math.sqrt(gained + lost) if gained + lost else 0.0

@@ -20,6 +20,7 @@ from muse.learn.supervise.cross_validation import (
     chance,
     held_out,
     kept_neighbours,
+    standard_errors,
     wilson,
 )
 from muse.learn.supervise.linear import drawn_units, orthogonal, ridge, with_units
@@ -423,3 +424,12 @@ def test_corrections_compete_with_what_is_learned_from_more_pairs() -> None:
     assert found.as_json()["into_store"] == {
         "chosen": most["name"], "kept_neighbours": most["kept_neighbours"],
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [("0000", "0000", 0.0), ("0000", "1111", 2.0), ("1100", "0000", -(2**0.5)), ("1100", "0111", 1 / 3**0.5)],
+)
+def test_standard_errors_count_the_cases_that_changed(before: str, after: str, expected: float) -> None:
+    rights = (torch.tensor([letter == "1" for letter in word]) for word in (before, after))
+    assert standard_errors(*rights) == pytest.approx(expected)
