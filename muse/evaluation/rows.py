@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from muse.errors import Mismatch
 from muse.evaluation import score
 from muse.evaluation.ranks import Ranks, ranks_and_cosines
-from muse.files.vectors.table import Block, Table
+from muse.files.vectors.table import Block, Table, texts_read
 from muse.lexicon import Lexicon
 from muse.normalise import normalise
 from muse.search.exact import nearest
@@ -222,8 +222,9 @@ def evaluate_store(
         _percent(values[kept], rng)
         for values in (natively[:, 0] == mapped[:, 0], share, both / (2 * NEIGHBOURS - both))
     )
-    texts, wanted = list[str](table.texts or ()), {*best[:, 0].tolist()}
-    named = {row: (ids[row], texts[row] if texts else "") for row in wanted}
+    wanted = {*best[:, 0].tolist()}
+    texts = {row: text for row, text in enumerate(texts_read(table)) if row in wanted}
+    named = {row: (ids[row], texts.get(row, "")) for row in wanted}
     sufferers = (
         Sufferer(
             queries.words[place], "" if queries.texts is None else queries.texts[place],

@@ -27,7 +27,7 @@ from muse.files.payloads import Payload, Values, columns_of
 from muse.files.plain_text import lines_of_source
 from muse.files.source import Source, is_stream, open_source
 from muse.files.tables import csv_rows
-from muse.files.vectors.broken import Dropped, without_vector
+from muse.files.vectors.broken import Dropped
 from muse.files.vectors.table import Block, Table, chosen_column, item_ids, item_rows, one_line
 
 _MOST_ROWS, _MOST_NUMBERS = 8_192, 1 << 19  # read at once
@@ -134,12 +134,11 @@ def _blocks(
         full = []
         for place, row in enumerate(block, begin):
             if row.vectors.get(name) is None:
-                dropped.add(
-                    without_vector(path, f"row {place} ({path.name}:{row.line})"), place - len(dropped)
-                )
+                dropped.add_row(path, place, f" ({path.name}:{row.line})")
             else:
                 full.append((place, row))
         begin += len(block)
+        dropped.whole += len(full)
         if full:
 
             def where(place: int, rows: Sequence[tuple[int, _Record]] = full) -> str:

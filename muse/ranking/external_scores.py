@@ -87,13 +87,14 @@ class ExternalScores(TwoWay):
             return cls.none((n, m))
         x, y = normalise(source[mine])[0], normalise(target[other])[0]
         lists = NeighbourLists.of(x, y)
-        hubness = _spread(mine, lists.hubness, n, np.nan), _spread(other, lists.hubness_back, m, np.nan)
+        hubness = _spread(mine, lists.hubness, (n,), np.nan), _spread(other, lists.hubness_back, (m,), np.nan)
+        d = x.shape[1]
         return cls(
-            _spread(mine, other[lists.columns[:, :LISTED]], n, -1),
-            _spread(mine, lists.csls[:, :LISTED], n, -np.inf),
-            _spread(other, mine[lists.rows[:, :LISTED]], m, -1),
-            _spread(other, lists.csls_back[:, :LISTED], m, -np.inf),
-            ComparableVectors(_spread(mine, x, n, 0), _spread(other, y, m, 0), *hubness),
+            _spread(mine, other[lists.columns[:, :LISTED]], (n, LISTED), -1),
+            _spread(mine, lists.csls[:, :LISTED], (n, LISTED), -np.inf),
+            _spread(other, mine[lists.rows[:, :LISTED]], (m, LISTED), -1),
+            _spread(other, lists.csls_back[:, :LISTED], (m, LISTED), -np.inf),
+            ComparableVectors(_spread(mine, x, (n, d), 0), _spread(other, y, (m, d), 0), *hubness),
         )
 
     @classmethod
@@ -183,10 +184,11 @@ def _lead(scores: Matrix) -> Matrix:
     return leads
 
 
-def _spread(rows: Numbers, values: NDArray[Any], count: int, none: float) -> NDArray[Any]:
-    """The `values` (r, k) of some rows (r,) of `count`; the others have `none`."""
-    found = np.full((count, *values.shape[1:]), none, values.dtype)
-    found[rows] = values
+def _spread(rows: Numbers, values: NDArray[Any], shape: tuple[int, ...], none: float) -> NDArray[Any]:
+    """The `values` (r, k) of some rows (r,) in an array of the `shape`, maybe wider; else `none`."""
+    found = np.full(shape, none, values.dtype)
+    place: tuple[Any, ...] = (rows, *map(slice, values.shape[1:]))
+    found[place] = values
     return found
 
 

@@ -38,7 +38,7 @@ def test_texts_of_a_payload(tmp_path: Path, caplog: pytest.LogCaptureFixture) ->
     found = read(tmp_path, points)
     assert (found.words, found.texts) == (("1", "3", "4"), ["one line", "", "four"])
     assert found.matrix.tolist() == [[1, 2], [3, 4], [5, 6]]
-    assert "dropped 1 row without a vector (row 1 (x:2))" in caplog.text
+    assert "dropped 1 of 4 rows without a vector, the first is (row 1 (x:2))" in caplog.text
 
 
 def test_captions_count_the_rows_without_a_vector(tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_the_id_of_a_batch_of_texts_is_shared(tmp_path: Path, caplog: pytest.Log
     )
     found = read(tmp_path, batch)
     assert (found.words, found.matrix.tolist()) == (("a", "a #2"), [[1, 2], [3, 4]])
-    assert "dropped 2 rows without a vector" in caplog.text
+    assert "dropped 2 of 4 rows without a vector" in caplog.text
     assert "ids repeat (1 of them, such as 'a' on 2 rows): all 2 rows are read" in caplog.text
 
 

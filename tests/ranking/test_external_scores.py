@@ -81,6 +81,15 @@ def test_vectors_of_unknown_words_are_no_candidates() -> None:
     assert not (scores.rows == 3).any()
 
 
+@pytest.mark.parametrize("counts", [(3, 50), (50, 3), (2, 3), (12, 5)])
+def test_ranks_where_few_words_of_a_language_are_known(counts: tuple[int, int]) -> None:
+    rows = np.random.default_rng(0).standard_normal((50, 8)).astype(np.float32)
+    source, target = (np.where(np.arange(50)[:, None] < count, rows, 0) for count in counts)
+    ranks = ExternalScores.of_vectors(source, target).ranks(*np.indices(counts).reshape(2, -1))
+    for side, own, other in zip(ranks, counts, counts[::-1], strict=True):
+        assert np.bincount(side)[: min(other, LISTED)].tolist() == [own] * min(other, LISTED)
+
+
 def test_the_odds_of_a_mixture() -> None:
     # Of 20,000 words with four candidates the first by other evidence is right with probability .6, the
     # others never. The scores name one target of each word: a right candidate with probability .625, a wrong

@@ -318,7 +318,7 @@ def test_rows_without_a_vector_are_left_out_and_counted(
     lines(tmp_path / "a.jsonl", points)
     files = StoreFiles(tmp_path / "a.jsonl", tmp_path / "b.faiss")
     assert map_rows(space, "fr", files, progress=QUIET) == 4
-    assert "a.jsonl: dropped 2 rows without a vector, the first is (row 1 (a.jsonl:2))" in caplog.text
+    assert "a.jsonl: dropped 2 of 6 rows without a vector, the first is (row 1 (a.jsonl:2))" in caplog.text
     assert written(files.out)[0] == [7, 1 << 40, 0, 5]
     with pytest.raises(BadFile, match=r"known by their places, got none in row 1 \(a\.jsonl:2\)"):
         map_rows(space, "fr", StoreFiles(tmp_path / "a.jsonl", tmp_path / "b.npy"), progress=QUIET)

@@ -2,8 +2,9 @@
 
 A word is broken if it is empty or not UTF-8, or if its numbers are not d finite ones. Widely used files have
 a few: words that word2vec cut inside a character, surrogates that were written as UTF-8, lines without a
-word. Those after the words that are wanted are not counted. A line of text is read here with all that it may
-have: phrases, irregular spacing, any number of float().
+word. Those after the words that are wanted are not counted. Rows of items without a vector are left out and
+counted here too, any number of them. A line of text is read here with all that it may have: phrases,
+irregular spacing, any number of float().
 """
 
 from __future__ import annotations
@@ -11,10 +12,13 @@ from __future__ import annotations
 import codecs
 import logging
 import re
-from collections import Counter
+from array import array
+from bisect import bisect_left
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
@@ -48,7 +52,7 @@ class WordFault(Enum):
     BYTES = ("word that is not UTF-8", "words that are not UTF-8")
     EMPTY = ("empty word", "empty words")
     NUMBERS = ("word whose numbers are broken", "words whose numbers are broken")
-    VECTORLESS = ("row without a vector", "rows without a vector")  # of items, of which any number may be so
+    VECTORLESS = ("rows without a vector", "rows without a vector")  # so many of all the rows
 
 
 @dataclass(frozen=True)
@@ -60,21 +64,13 @@ class BrokenWord:
     where: str
     error: str
 
-    def counted(self, count: int) -> str:
-        """So many words with its fault, of which it is the first."""
+    def counted(self, count: int, total: int) -> str:
+        """So many words with its fault, of which it is the first; of rows, how many of the `total`."""
+        of_all = f" of {total:,}" if self.fault is WordFault.VECTORLESS else ""
         cut = " inside a character, as word2vec cuts long ones" if self.fault is WordFault.CUT else ""
-        joint = ", the first is " if count > 1 else ", " if self.word else " "
+        joint = ", the first is " if count > 1 or of_all else ", " if self.word else " "
         named = f"{shown_word(self.word)} ({self.where})" if self.word else f"({self.where})"
-        return f"{count:,} {self.fault.value[count > 1]}{cut}{joint}{named}"
-
-
-def without_vector(path: Path, where: str) -> BrokenWord:
-    """The row there, such as "row 7", which has no vector."""
-    error = (
-        f"{path}: every row needs a vector where rows are known by their places, got none in {where}; write "
-        "a .parquet or .jsonl file, which has ids"
-    )
-    return BrokenWord(WordFault.VECTORLESS, "", where, error)
+        return f"{count:,}{of_all} {self.fault.value[count > 1]}{cut}{joint}{named}"
 
 
 def shown_word(word: bytes | str) -> str:
@@ -90,16 +86,17 @@ class Dropped:
     def __init__(self) -> None:
         self.whole = 0
         self._first: dict[WordFault, BrokenWord] = {}  # in the order of the file
-        # The fault of each, the whole words before it, and whether neither program would have cut it.
-        self._all: list[tuple[WordFault, int, bool]] = []
+        # The number of whole words before each, rising, and before each that neither program would have cut.
+        self._before: defaultdict[WordFault, array[int]] = defaultdict(lambda: array("q"))
+        self._uncut = array("q")
 
     def __len__(self) -> int:
-        return len(self._all)
+        return sum(map(len, self._before.values()))
 
     @property
     def places(self) -> list[int]:
         """Their places in the file, counted from 0."""
-        return [number + before for number, (_, before, _) in enumerate(self._all)]
+        return [number + before for number, before in enumerate(sorted(chain(*self._before.values())))]
 
     @property
     def first_error(self) -> str:
@@ -109,8 +106,21 @@ class Dropped:
     def add(self, broken: BrokenWord, before: int) -> None:
         """Count one more, which has so many whole words before it."""
         self._first.setdefault(broken.fault, broken)
-        uncut = broken.fault in (WordFault.CUT, WordFault.BYTES) and len(broken.word) < _UNCUT
-        self._all.append((broken.fault, before, uncut))
+        self._before[broken.fault].append(before)
+        if broken.fault in (WordFault.CUT, WordFault.BYTES) and len(broken.word) < _UNCUT:
+            self._uncut.append(before)
+
+    def add_row(self, path: Path, place: int, line: str = "") -> None:
+        """Count the row of this place in the file, from 0, and maybe on this line, which has no vector."""
+        fault = WordFault.VECTORLESS
+        if fault not in self._first:
+            where = f"row {place}{line}"
+            self._first[fault] = BrokenWord(
+                fault, "", where,
+                f"{path}: every row needs a vector where rows are known by their places, got none in "
+                f"{where}; write a .parquet or .jsonl file, which has ids",
+            )  # fmt: skip
+        self._before[fault].append(place - len(self))
 
     def check_hope(self) -> None:
         """Raise the first error where more than half of a thousand words and more are broken."""
@@ -124,19 +134,19 @@ class Dropped:
         count. `beyond_ascii` is the number of whole words that are not ASCII: in another encoding, such as
         Latin-1, few are.
         """
-        counted = [one for one in self._all if read is None or one[1] < read]
-        counts, uncut = Counter(fault for fault, *_ in counted), sum(uncut for *_, uncut in counted)
-        total = (self.whole if read is None else read) + len(counted)
+        counts = Counter({fault: _up_to(before, read) for fault, before in self._before.items()})
+        uncut, count = _up_to(self._uncut, read), counts.total()
+        total = (self.whole if read is None else read) + count
         if uncut > beyond_ascii and not few(uncut, total, ONE_IN_ENCODING):
             raise self._refused(
                 total, f"{uncut:,} words are not UTF-8, {beyond_ascii:,} others not ASCII",
                 WordFault.CUT, WordFault.BYTES,
             )  # fmt: skip
         harmless = counts[WordFault.CUT] + counts[WordFault.VECTORLESS]
-        if not few(len(counted) - harmless, total, ONE_IN):
-            raise self._too_many(len(counted), total)
-        if counted:
-            said = [one.counted(counts[fault]) for fault, one in self._first.items() if counts[fault]]
+        if not few(count - harmless, total, ONE_IN):
+            raise self._too_many(count, total)
+        if count:
+            said = [one.counted(counts[fault], total) for fault, one in self._first.items() if counts[fault]]
             log.warning("%s: dropped %s", path, "; ".join(said))
 
     def _too_many(self, count: int, total: int) -> BadFile:
@@ -156,6 +166,10 @@ def few(count: int, total: int, one_in: int) -> bool:
     (True, False, True, True, False)
     """
     return not count or (2 * count < total and count <= max(FEW_BROKEN, total // one_in))
+
+
+def _up_to(before: array[int], end: int | None) -> int:
+    return len(before) if end is None else bisect_left(before, end)
 
 
 def _no_utf_8(word: bytes | str) -> WordFault:

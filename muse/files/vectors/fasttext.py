@@ -147,7 +147,8 @@ def _load(source: Source) -> WordRows:
                     rows[place] = inputs[parts].mean(axis=0)
         return rows
 
-    # Published models have some words that are no UTF-8.
-    known = library.get_words(on_unicode_error="surrogateescape")
-    encoded = [word.encode(errors="surrogateescape") for word in known]
+    def encoded() -> list[bytes]:  # published models have some words that are no UTF-8
+        known = library.get_words(on_unicode_error="surrogateescape")
+        return [word.encode(errors="surrogateescape") for word in known]
+
     return WordRows(source.path, dimension, encoded, has_ngrams, lookup)

@@ -18,7 +18,7 @@ from muse.errors import BadFile
 from muse.files.parquet import SENTENCE, open_parquet, parquet_writer, read_column, text_columns
 from muse.files.payloads import RESERVED, Payload
 from muse.files.vectors import table
-from muse.files.vectors.broken import Dropped, keep_whole, without_vector
+from muse.files.vectors.broken import Dropped, keep_whole
 from muse.files.vectors.table import IntegerId, Table
 from muse.files.writing import check_writable
 from muse.vectors import Matrix
@@ -130,7 +130,7 @@ def _blocks(
                 known = batch.column(columns.vector).is_valid()
                 kept = known.to_numpy(zero_copy_only=False)  # (b,)
                 for place in places[~kept].tolist():
-                    dropped.add(without_vector(path, f"row {place}"), place - len(dropped))
+                    dropped.add_row(path, place)
                 batch, places = batch.filter(known), places[kept]  # noqa: PLW2901
             labels = _labels(batch.column(columns.label)) if columns.label else [*map(IntegerId, places)]
             if payload is None:
@@ -145,6 +145,7 @@ def _blocks(
                 lists = batch.column(columns.vector).to_pylist()
                 rows = table.item_rows(lists, dimension, columns.vector, where)
             ids = labels if columns.label is None else table.item_ids(labels, where)
+            dropped.whole += len(ids)
             if carried:
                 payload.rows = [{}] * len(batch)
                 payload.batch = batch.select(list(payload.known)) if payload.known else None

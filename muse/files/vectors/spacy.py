@@ -111,7 +111,7 @@ def spacy_table(path: Path, words: Sequence[str] | None = None) -> Table:
         log.warning(
             "%s: floret vectors have no list of words; taking the %d words among the strings of the "
             "vocabulary, in alphabetical order; a list with the most frequent words first is better",
-            path, len(vectors.encoded),
+            path, len(vectors.encoded()),
         )  # fmt: skip
     return vectors.table(words)
 
@@ -180,8 +180,9 @@ def _of_words(path: Path, strings: Sequence[str], keys: bytes, matrix: Matrix) -
             raise ValueError(f"{STRINGS} without {lacking} of {len(first)} words")
         log.warning("%s: dropped %d of %d words, which are empty or no text", path, lacking, len(first))
     return WordRows(
-        path, matrix.shape[1], list(index), False, lambda words: matrix[[index[word] for word in words]]
-    )
+        path, matrix.shape[1], lambda: list(index), False,
+        lambda words: matrix[[index[word] for word in words]],
+    )  # fmt: skip
 
 
 def _of_ngrams(path: Path, strings: Sequence[str], settings: dict[str, Any], matrix: Matrix) -> WordRows:
@@ -200,4 +201,4 @@ def _of_ngrams(path: Path, strings: Sequence[str], settings: dict[str, Any], mat
         return np.asarray(library.get_batch([form(word) for word in words]), np.float32)
 
     words = [string for string in strings if _WORD.fullmatch(string)]
-    return WordRows(path, matrix.shape[1], words, True, lookup)
+    return WordRows(path, matrix.shape[1], lambda: words, True, lookup)

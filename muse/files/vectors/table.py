@@ -169,19 +169,19 @@ class ReadOptions:
 class WordRows:
     """Words as a file has them, and a function that looks up the rows (p, d) of p words, finite or not.
 
-    With `has_ngrams` it composes a row for any string; otherwise only `encoded` have one.
+    With `has_ngrams` it composes a row for any string; otherwise only what `encoded` lists has one.
     """
 
     path: Path
     dimension: int
-    encoded: Sequence[str | bytes]
+    encoded: Callable[[], Sequence[str | bytes]]
     has_ngrams: bool
     lookup: Callable[[Sequence[str]], Matrix]
 
     def words(self) -> list[str]:
         """The words, but for a few that are no UTF-8, which a warning counts."""
-        dropped = Dropped()
-        words, _ = keep_whole(self.path, self.encoded, np.zeros((len(self.encoded), 1)), dropped)
+        encoded, dropped = self.encoded(), Dropped()
+        words, _ = keep_whole(self.path, encoded, np.zeros((len(encoded), 1)), dropped)
         dropped.settle(self.path, beyond_ascii=sum(not word.isascii() for word in words))
         return words
 
@@ -192,7 +192,7 @@ class WordRows:
 
     def table(self, words: Sequence[str] | None = None) -> Table:
         """The table of its words, or of the given ones if n-grams compose their vectors."""
-        named, dropped = self.encoded if words is None else words, Dropped()
+        named, dropped = self.encoded() if words is None else words, Dropped()
 
         def block(begin: int) -> Block:
             own = named[begin : begin + _ROWS]
@@ -335,9 +335,13 @@ def _texts_of(table: Table, chosen: _Chosen) -> list[str] | None:
             f"{table.path}: expected a text for each of {rows} rows, got {len(texts)}; give one text a line, "
             "in the order of the rows"
         )
+    return list(islice(texts_read(table), len(chosen.words)))
+
+
+def texts_read(table: Table) -> Iterator[str]:
+    """The texts of the rows that its blocks had, without those of rows that they left out."""
     left_out = set(table.dropped.places)
-    kept = (text for place, text in enumerate(texts) if place not in left_out)
-    return list(islice(kept, len(chosen.words)))
+    return (text for place, text in enumerate(table.texts or ()) if place not in left_out)
 
 
 class _Chosen:
