@@ -35,8 +35,20 @@ for folder, modules in json.load(sys.stdin).items():
     os._exit(0)
 """
 HELP = "import sys; from muse.cli import main; sys.argv = ['muse', *sys.argv[1:]]; main()"
+# One command after the other, given on stdin, in one process: what each prints, as a list.
+EACH = """
+import contextlib, io, json, sys
+from muse.cli import commands
+found = []
+for line in json.load(sys.stdin):
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        code = commands.main(line.split(), standalone_mode=False)
+    assert not code, (line, code)
+    found.append(out.getvalue())
+print(json.dumps(found))
+"""
 USES = (
-    "align --src fr --tgt en --max-vocab 3000 --out space --json",
+    "align --src fr --tgt en --max-vocab 1500 --out space --json",
     "translate space maison roi nuit --json",
     "evaluate words space --dictionary gold.txt --json",
     "induce space --max-vocab 500 --mutual --format tsv --out fr-en.tsv",
@@ -53,11 +65,12 @@ def copied(folder: Path, *without: str) -> Path:
     return folder
 
 
-def run(folder: Path, *words: str, where: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """A command of the package in a folder."""
+def run(folder: Path, *words: str, program: str = HELP, given: str = "") -> subprocess.CompletedProcess[str]:
+    """A command, or another program, of the package in a folder."""
     return subprocess.run(
-        [sys.executable, "-c", HELP, *words],
-        cwd=where or folder,
+        [sys.executable, "-c", program, *words],
+        cwd=folder,
+        input=given,
         env={**os.environ, "PYTHONPATH": str(folder), "MUSE_EMBEDDINGS": str(SAMPLE)},
         capture_output=True,
         text=True,
@@ -149,11 +162,11 @@ def lasting(fields: object) -> object:
 def results(folder: Path) -> dict[str, object]:
     """What a package prints and writes for each use, without times and memory."""
     shutil.copy(GOLD, folder / "gold.txt")
+    done = run(folder, program=EACH, given=json.dumps(USES))
+    assert done.returncode == 0, done.stderr
     found: dict[str, object] = {}
-    for use in USES:
-        done = run(folder, *use.split())
-        assert done.returncode == 0, (use, done.stderr)
-        found[use] = lasting(json.loads(done.stdout)) if "--json" in use else done.stdout
+    for use, printed in zip(USES, json.loads(done.stdout), strict=True):
+        found[use] = lasting(json.loads(printed)) if "--json" in use else printed
     return found | {name: (folder / name).read_bytes() for name in RECORDED}
 
 
