@@ -124,15 +124,17 @@ def command(
     """
 
     def made(run: Callable[[T], Report | int | None]) -> click.Command:
-        declared = options_of(options)
-        parameters = [one for option in declared.values() for one in _parameters(option)]
-        for unused, option in EVERYWHERE.items():
-            if unused not in declared:
-                parameters += _parameters(option, hidden=True, expose_value=False)
-        holder = click.version_option(__version__, prog_name="muse")(click.Command("version"))
+        def parameters() -> list[click.Parameter]:
+            declared = options_of(options)
+            found = [one for option in declared.values() for one in _parameters(option)]
+            for unused, option in EVERYWHERE.items():
+                if unused not in declared:
+                    found += _parameters(option, hidden=True, expose_value=False)
+            holder = click.version_option(__version__, prog_name="muse")(click.Command("version"))
+            return [*found, *holder.params]
 
         def callback(**values: Any) -> int | None:
-            with _prepared(values, with_torch="threads" in declared):
+            with _prepared(values, with_torch="threads" in options_of(options)):
                 given = options(**_given(checked(values)))
                 found = run(given)
                 if not isinstance(found, tuple):
@@ -141,7 +143,7 @@ def command(
                 return 0 if found[0].get("passed", True) else FAILED
 
         return SectionedCommand(
-            name or run.__name__.replace("_", "-"), params=[*parameters, *holder.params], callback=callback,
+            name or run.__name__.replace("_", "-"), parameters=parameters, callback=callback,
             help=inspect.cleandoc(run.__doc__ or ""), examples=examples, **more,
         )  # fmt: skip
 

@@ -5,8 +5,9 @@ click has no sections of its own, and rich-click would load rich for every help;
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
+from functools import cached_property
 from typing import Any
 
 import click
@@ -36,9 +37,18 @@ class SectionedCommand(_Exemplified):
     SPACE may be left out where muse align has written exactly one.
     """
 
-    def __init__(self, *args: Any, examples: Sequence[str], **more: Any) -> None:
+    def __init__(
+        self, *args: Any, parameters: Callable[[], list[click.Parameter]], examples: Sequence[str],
+        **more: Any,
+    ) -> None:  # fmt: skip
         super().__init__(*args, **more)
-        self.examples = examples
+        del self.params  # they are made when they are asked for: of twenty commands, one is run
+        self._parameters, self.examples = parameters, examples
+
+    @cached_property
+    def params(self) -> list[click.Parameter]:  # type: ignore[override]
+        """The options and arguments."""
+        return self._parameters()
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Reads the arguments, and finds the space if there is none among them."""
