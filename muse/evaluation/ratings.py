@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +24,7 @@ Values = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class CorrelationScore(score.JsonScore):
+class CorrelationScore(score.JsonScore, ABC):
     """Pearson's and Spearman's correlation, -1 to 1, with 95 % intervals, and how they were obtained."""
 
     pearson: float
@@ -41,9 +42,9 @@ class CorrelationScore(score.JsonScore):
         return "\n".join([*lines, self.counts])
 
     @property
+    @abstractmethod
     def counts(self) -> str:
         """The line about the pairs."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)

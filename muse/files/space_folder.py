@@ -108,7 +108,7 @@ def check_words(language: str, words: Sequence[str]) -> None:
             )
 
 
-def read_lines(path: Path, count: int, content: Content) -> list[str]:
+def read_words(path: Path, count: int, content: Content) -> list[str]:
     """The `count` words of a file, one a line, whose bytes are in memory."""
     try:
         *lines, rest = content.tobytes().decode().split("\n")

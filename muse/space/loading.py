@@ -100,7 +100,7 @@ def _load_side(
             disk.check_sum(path, expected, path if content is None else content)
         return content
 
-    words = disk.read_lines(home / disk.WORDS, entry.words, read(disk.WORDS))
+    words = disk.read_words(home / disk.WORDS, entry.words, read(disk.WORDS))
     texts = disk.Texts(home / disk.TEXTS, entry.words, read(disk.TEXTS)) if entry.texts else None
     arrays = {
         name: disk.read_array(home / name, shape, read(name))

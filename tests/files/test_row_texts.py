@@ -9,7 +9,7 @@ import pytest
 
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files import read_vectors
-from muse.files.space_folder import Texts, read_content, read_lines, write_lines
+from muse.files.space_folder import Texts, read_content, read_words, write_lines
 from muse.files.vectors.table import one_line
 from muse.vectors import Vectors
 from tests.support.spaces import raw_rows
@@ -22,7 +22,7 @@ FOLDED = ["A dog runs.", "", "Un chien court vite.", "<b>été</b>", "x y z", "?
 def test_what_is_written_is_read_folded(tmp_path: Path) -> None:
     path = tmp_path / "texts.txt"
     write_lines(path, map(one_line, TEXTS))
-    assert read_lines(path, len(TEXTS), read_content(path)) == FOLDED
+    assert read_words(path, len(TEXTS), read_content(path)) == FOLDED
     mapped, kept = (Texts(path, len(TEXTS), content) for content in (None, read_content(path)))
     (tmp_path / "new").write_bytes(b"\xff\n")
     (tmp_path / "new").replace(path)  # which is not mixed with the one before
@@ -30,7 +30,7 @@ def test_what_is_written_is_read_folded(tmp_path: Path) -> None:
     assert (mapped[-1], mapped[1:4], Texts(path, 1)[0]) == (FOLDED[-1], FOLDED[1:4], "\ufffd")
     for content in (b"a\nb\nc\n", b"a\n", b"a\nb", b""):
         path.write_bytes(content)
-        for read in (lambda: read_lines(path, 2, read_content(path)), lambda: Texts(path, 2)[0]):
+        for read in (lambda: read_words(path, 2, read_content(path)), lambda: Texts(path, 2)[0]):
             with pytest.raises(BadFile, match="expected 2 lines"):
                 read()
 

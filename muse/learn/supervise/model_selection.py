@@ -22,6 +22,7 @@ import numpy as np
 from muse.learn.refine import RefineConfig
 from muse.learn.supervise import descent, induced, linear
 from muse.learn.supervise.cross_validation import (
+    SIGNIFICANT,
     Folds,
     HeldOutConfig,
     HeldOutMaps,
@@ -62,7 +63,6 @@ FEW_WORDS = 2_000  # source words
 # cannot show that they did.
 LEAST_TO_TRAIN = 500
 LEAST_FOR_NETWORK = 1_000  # pairs: with 200, hidden units gained nothing
-SURE_ERRORS = 2.0  # standard errors
 OF_ROWS = HeldOutConfig(sources=1_000)  # of the many methods of rows, whose search is most of their time
 FINAL = HeldOutConfig(targets=30_000, sources=4_000)  # of the figure that is reported
 
@@ -349,7 +349,7 @@ def choose(
         if config.regress and not overruling:
             best = keeping_most(tested)
         else:
-            best = simplest(tested, SURE_ERRORS if overruling else 1.0)
+            best = simplest(tested, SIGNIFICANT if overruling else 1.0)
         into_store = None
         if config.regress and config.fixed:
             into_store, tested = choose_into_store(trials, tested)
@@ -469,7 +469,7 @@ def choose_into_store(
         for one in networks:
             kept = one.kept or {}
             gained = np.array([kept[word] - others[word] for word in sorted(set(kept) & set(others))])
-            if len(gained) > 1 and gained.mean() > SURE_ERRORS * gained.std(ddof=1) / np.sqrt(len(gained)):
+            if len(gained) > 1 and gained.mean() > SIGNIFICANT * gained.std(ddof=1) / np.sqrt(len(gained)):
                 better.append(one)
         best = max(better, key=lambda one: fmean((one.kept or {}).values()), default=chosen)
     store = MapIntoStore(best.name, trials.maps(best.fit, evidence), 100 * fmean((best.kept or {}).values()))
