@@ -1,7 +1,5 @@
 """Alignments: how far a mapping is from a rotation, and the initialisation it came from."""
 
-from __future__ import annotations
-
 import pytest
 
 from muse.alignment import Alignment

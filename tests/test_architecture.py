@@ -1,7 +1,5 @@
 """The architecture: layers by folder, one user for each dependency, and the rules every module keeps."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

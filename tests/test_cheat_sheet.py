@@ -1,7 +1,5 @@
 """The cheat sheet: forty wishes, each with one line, and every line does what it says."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Every bad input through the command line: one line that says why, the exit code, nothing written."""
 
-from __future__ import annotations
-
 import errno
 import gzip
 import io

@@ -3,8 +3,6 @@
 This table is where the wording of errors is checked; other tests match their class, and what was found.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The worked examples of CONTRIBUTING.md, run."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Devices: every stage runs on a pretended GPU, mixes no devices, and finds what it finds on the CPU."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The pretended GPU itself: it refuses what CUDA refuses, and nothing else."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Systems on a pretended GPU: each is trained there, mixes no devices, and encodes what it was trained on."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

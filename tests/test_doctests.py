@@ -1,7 +1,5 @@
 """Every example in a docstring of muse runs, and prints what it shows."""
 
-from __future__ import annotations
-
 import doctest
 import importlib
 

@@ -1,7 +1,5 @@
 """Errors: the name that was meant is guessed only where it is close; settings are named as they are typed."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re

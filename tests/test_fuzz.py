@@ -3,8 +3,6 @@
 hypothesis draws what the mutators draw, and so shrinks the damage that shows a defect.
 """
 
-from __future__ import annotations
-
 import random
 import tempfile
 import time

@@ -1,7 +1,5 @@
 """The commands that install what is missing: right for a checkout, a wheel, and a folder that is neither."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import sys

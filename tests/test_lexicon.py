@@ -1,7 +1,5 @@
 """The lexicon as a thing: indices, reversal, translations."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

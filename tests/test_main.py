@@ -1,7 +1,5 @@
 """The command from its first moment on."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

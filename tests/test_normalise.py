@@ -1,7 +1,5 @@
 """Normalisation: lengths, means, order, and new words that go the way of the old ones."""
 
-from __future__ import annotations
-
 import tracemalloc
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The notebook of the documentation: it is one, and its cells show what it has as their output."""
 
-from __future__ import annotations
-
 import ast
 import shutil
 from pathlib import Path

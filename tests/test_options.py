@@ -1,7 +1,5 @@
 """Options: one declaration, from which the command, the checks, the signature and the records are made."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 from dataclasses import replace

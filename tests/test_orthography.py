@@ -1,7 +1,5 @@
 """The case of letters, and which lines are the same sentence; of spellings in tests/test_word_index.py."""
 
-from __future__ import annotations
-
 import unicodedata
 from typing import Literal
 

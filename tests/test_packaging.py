@@ -1,7 +1,5 @@
 """What is installed: pinned versions, no old Python, and a wheel that works without a checkout."""
 
-from __future__ import annotations
-
 import configparser
 import json
 import os

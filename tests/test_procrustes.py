@@ -1,7 +1,5 @@
 """Procrustes against scipy's, on planted rotations, and on pairs too few to fix a rotation."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.linalg

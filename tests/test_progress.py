@@ -1,7 +1,5 @@
 """Progress: calm lines in a log, one changing line on a terminal, nothing where it is quiet; its words."""
 
-from __future__ import annotations
-
 import logging
 import re
 import sys

@@ -1,7 +1,5 @@
 """The public names, and that importing them waits for nothing heavy."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 import subprocess

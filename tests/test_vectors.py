@@ -1,7 +1,5 @@
 """Vectors: the row of a word, however its accents are encoded."""
 
-from __future__ import annotations
-
 import unicodedata
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Word index: against a search of the definition, and in all that looks words up."""
 
-from __future__ import annotations
-
 import copy
 import itertools
 import pickle

@@ -1,7 +1,5 @@
 """`muse.align` chooses answers by all the evidence, from pairs where there are some, and keeps them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

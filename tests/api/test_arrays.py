@@ -1,7 +1,5 @@
 """muse.align on arrays: what comes of files comes of the same rows in memory; all else is refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

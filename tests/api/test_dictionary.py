@@ -1,7 +1,5 @@
 """Dictionaries in Python: what muse.induce gives and writes, and what muse.evaluate measures against."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

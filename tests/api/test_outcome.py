@@ -1,7 +1,5 @@
 """What a space was made of: one that was made otherwise is replaced only if that is asked for."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

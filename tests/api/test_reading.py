@@ -1,7 +1,5 @@
 """The vectors of one language of a run, as they are read: words and rows of zeros."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a space answers at the prompt: plain types with more to them, shown in a line or a table."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from typing import Any

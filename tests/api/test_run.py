@@ -1,7 +1,5 @@
 """muse.align: what a caller gives it, and what it returns."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The space at the prompt: its words, its answers, and the language that is found or asked for."""
 
-from __future__ import annotations
-
 import pickle
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The benchmark of unlabelled vectors: its data, its measures and its tables."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 from pathlib import Path

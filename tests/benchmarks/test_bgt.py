@@ -1,7 +1,5 @@
 """bgt.py: its probes, their classes, what is left out, the paper's figures; settings of rows."""
 
-from __future__ import annotations
-
 import importlib
 import random
 import string

@@ -1,7 +1,5 @@
 """gpu.py: without a GPU it says so; on a pretended one every check is made, and one can fail."""
 
-from __future__ import annotations
-
 import gzip
 import importlib
 import sys

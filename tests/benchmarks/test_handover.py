@@ -1,7 +1,5 @@
 """handover.py: the log of the system is read, its copy is given a BLEU script, and its text is written."""
 
-from __future__ import annotations
-
 import argparse
 import csv
 import subprocess

@@ -1,7 +1,5 @@
 """InferSent by translations: batches of one part each, classes of their own, and how tasks are translated."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """The rows of a benchmark: numbers are rounded, and a file with other columns is left as it was."""
 
-from __future__ import annotations
-
 import importlib
 from pathlib import Path
 from typing import Any

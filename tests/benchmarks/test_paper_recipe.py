@@ -1,7 +1,5 @@
 """paper_recipe.py on a toy pair: training goes on where it stopped, and figures are those of the mappings."""
 
-from __future__ import annotations
-
 import gzip
 from argparse import Namespace
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The rows of benchmarks/sentences/power_means.py: which powers on which spaces, and none of them twice."""
 
-from __future__ import annotations
-
 import csv
 import importlib
 import sys

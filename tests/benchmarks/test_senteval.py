@@ -1,7 +1,5 @@
 """The rows and the table of senteval.py: each seed has its own, and the table their mean."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 from pathlib import Path

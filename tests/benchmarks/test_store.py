@@ -1,7 +1,5 @@
 """The benchmark of a store that stays: its data, its counts, and its tools where the answer is known."""
 
-from __future__ import annotations
-
 import importlib
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The order of the suite's systems: only tasks that both sides have of all shared systems count."""
 
-from __future__ import annotations
-
 import pytest
 
 pytest.importorskip("scipy")

@@ -1,7 +1,5 @@
 """The draws, the pairs and the table of benchmarks/align/supervision.py: what is claimed of them holds."""
 
-from __future__ import annotations
-
 import importlib
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The two texts of benchmarks/systems/handover.py: what is claimed of them holds."""
 
-from __future__ import annotations
-
 import gzip
 import importlib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The last lines of muse align: commands that run, and remedies that fit the run."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`muse align` over a third language: by `--src`, `--via` and `--into`, and what is refused beforehand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """`muse align` with vectors of different dimension, and what the other commands do with such a space."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

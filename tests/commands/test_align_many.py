@@ -1,7 +1,5 @@
 """`muse align` with several languages and `--into`, and what the other commands do with such a space."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """muse align from two texts: vectors are trained, kept where later runs find them, and aligned."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Options that all commands accept: a command shows those that it uses, and takes the others silently."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

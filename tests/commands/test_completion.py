@@ -1,7 +1,5 @@
 """Completion with the tab key: what the shell is given, and without waiting for torch."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A dash for a file: what stands on standard input is read, and nothing is called - by mistake."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

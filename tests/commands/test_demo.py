@@ -1,7 +1,5 @@
 """muse demo: every step is shown and runs; without vectors it says where to get them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """muse doctor: its table of extras is that of setup.cfg, and it says what is missing."""
 
-from __future__ import annotations
-
 import configparser
 import re
 import sys

@@ -1,7 +1,5 @@
 """muse embed, end to end: from text to vectors that can be aligned, and every bad input."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """muse encode, end to end: from text and Parquet to stdout, .npy and Parquet, and every bad input."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

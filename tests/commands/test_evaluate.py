@@ -1,7 +1,5 @@
 """`muse evaluate`: tasks as commands and as an option, two spaces compared, hubness and bad input."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """muse export, from the command line to files; every bad input: one line, the exit code, nothing written."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A disk that is full: one line that says so, and nothing half-written."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`muse induce`: every format, both directions, limits and bad input, through the command line."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import json

@@ -1,7 +1,5 @@
 """`muse neighbours`: nearest words within a language, unknown words, and lists."""
 
-from __future__ import annotations
-
 import csv
 import io
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Numbers on the command line: a range, and no nan or infinity."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The helpers that commands share: how threads wait for one another, and which languages are taken."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

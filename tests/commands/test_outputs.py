@@ -1,7 +1,5 @@
 """What is read is never what is written: refused before any work, and nothing changes."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from dataclasses import replace

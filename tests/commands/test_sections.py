@@ -1,7 +1,5 @@
 """Help: commands and options under headings, whole sentences, and examples that are right."""
 
-from __future__ import annotations
-
 import re
 import shlex
 

@@ -1,7 +1,5 @@
 """`muse mine` and the tasks of `muse evaluate` on sentences, through the command line, with all bad input."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable

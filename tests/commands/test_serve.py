@@ -1,7 +1,5 @@
 """muse serve: it listens to this machine alone, says where, answers at once and ends without a word."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """muse evaluate sentences --suite: one JSON, lines, a picture, and mistakes on the command line."""
 
-from __future__ import annotations
-
 import xml.etree.ElementTree as ET
 from itertools import pairwise
 from pathlib import Path

@@ -1,7 +1,5 @@
 """muse train: an encoder comes of it, a killed run goes on, and every bad input is told before training."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

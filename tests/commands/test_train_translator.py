@@ -1,7 +1,5 @@
 """muse train-translator and muse translate --model through the command line, and what they refuse."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

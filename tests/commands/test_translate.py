@@ -1,7 +1,5 @@
 """muse translate on text, muse train-lm and muse map through the command line, and what they refuse."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

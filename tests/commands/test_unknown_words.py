@@ -1,7 +1,5 @@
 """Text of unknown words: the warning tells text without spaces from another language, in every command."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Text without spaces between words, end to end: embedded, encoded, mined and translated."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """muse translate on a space of rows: ids, and what they stand for; and muse align, which keeps that."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

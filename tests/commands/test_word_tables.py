@@ -1,7 +1,5 @@
 """Lists of words to tables, through the command line."""
 
-from __future__ import annotations
-
 import csv
 import io
 from pathlib import Path

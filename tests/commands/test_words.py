@@ -1,7 +1,5 @@
 """Words: no retired word or phrase in help texts, README, pages, docstrings or messages."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Embedding: texts of every kind give the same tokens; fastText learns from them which words are alike."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import signal

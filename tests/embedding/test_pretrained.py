@@ -1,7 +1,5 @@
 """Words by a pretrained encoder: folders that are whole, and what is wrong with others."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Exact ranks against sorted tables, and average precision against its definition."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Scores of rows against a brute-force count in numpy: ranks, cosines, ties, ids, missing pairs."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

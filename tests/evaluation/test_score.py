@@ -1,7 +1,5 @@
 """Signatures as text, and the bootstrap against two references."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Word similarity against numpy's correlations, and ratings that cannot be used."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

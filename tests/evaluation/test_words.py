@@ -1,7 +1,5 @@
 """P@k, hubness and the paired test against counts by hand, and queries that are not covered."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

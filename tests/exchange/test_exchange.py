@@ -1,7 +1,5 @@
 """Words and dictionaries to other libraries and back, unchanged."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A saved space as a step of scikit-learn: its own checks, and what it is for."""
 
-from __future__ import annotations
-
 import pickle
 from pathlib import Path
 from typing import Any

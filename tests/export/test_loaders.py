@@ -1,7 +1,5 @@
 """Exported files as other systems load them, each read by its documented format, and what they then train."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A portable map: without muse, by numpy or by ONNX Runtime, it does what `muse map` does."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The phrase table, read by a parser of Moses' format of our own, against every score of every pair."""
 
-from __future__ import annotations
-
 import gzip
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """muse export --format spacy: spaCy loads it and finds every word, and muse reads the same words and rows."""
 
-from __future__ import annotations
-
 import json
 import sys
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """muse export --format sentence-transformers: the real library loads it, and encodes every language."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

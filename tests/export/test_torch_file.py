@@ -1,7 +1,5 @@
 """Lookup tables as torch loads them, and the embeddings of a model that come of them."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Vectors as gensim, numpy and muse itself read them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

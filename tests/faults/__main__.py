@@ -1,7 +1,5 @@
 """Kills, full disks, replaced spaces: scripts/faults --help."""
 
-from __future__ import annotations
-
 import argparse
 import csv
 import json

@@ -1,7 +1,5 @@
 """Concurrency: a space is loaded again and again while it is replaced; every load is one whole version."""
 
-from __future__ import annotations
-
 import multiprocessing
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Forks: muse in a child of this process, which has its modules loaded, and so begins at once."""
 
-from __future__ import annotations
-
 import importlib
 import multiprocessing
 import os

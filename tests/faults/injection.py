@@ -1,7 +1,5 @@
 """Injection: one system call of a command fails, as on a full, broken or read-only disk, by strace."""
 
-from __future__ import annotations
-
 import os
 import random
 import re

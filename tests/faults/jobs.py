@@ -1,7 +1,5 @@
 """Jobs: the commands that write, on toy data, and when two results are the same."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from dataclasses import dataclass

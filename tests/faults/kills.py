@@ -1,7 +1,5 @@
 """Kills: a command is killed at a random moment and run again; an old result stays whole until then."""
 
-from __future__ import annotations
-
 import os
 import random
 import shutil

@@ -1,7 +1,5 @@
 """muse fetch, against a server on this machine: whatever it does, nothing broken takes the file's name."""
 
-from __future__ import annotations
-
 import errno
 import gzip
 import hashlib

@@ -1,7 +1,5 @@
 """Numpy's archives: arrays come back, and whatever is damaged is one kind of error without a warning."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from pathlib import Path

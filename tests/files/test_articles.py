@@ -1,7 +1,5 @@
 """StarDict, dictd and tab files: read as others write them, StarDict written as its format says."""
 
-from __future__ import annotations
-
 import gzip
 import struct
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Atomic writes: whole under the name or not at all, whatever happens in between."""
 
-from __future__ import annotations
-
 import errno
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """One table tells what a file is, whoever asks, and what makes it readable."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

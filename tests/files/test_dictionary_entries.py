@@ -1,7 +1,5 @@
 """Dictionaries of Wiktionary, of FreeDict, and translation memories."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import time

@@ -1,7 +1,5 @@
 """Dictionaries as tables, as spreadsheets and other programs write them."""
 
-from __future__ import annotations
-
 import csv
 import io
 from pathlib import Path

@@ -1,7 +1,5 @@
 """JSON from anybody: a value or a ValueError."""
 
-from __future__ import annotations
-
 import pytest
 
 from muse.files.json_text import DEEPEST, parse_json

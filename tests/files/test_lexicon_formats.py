@@ -1,7 +1,5 @@
 """Dictionaries in every format, read back by others' readers."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

@@ -1,7 +1,5 @@
 """What rows have beside ids and vectors: carried between formats, and read by what other programs use."""
 
-from __future__ import annotations
-
 import csv
 import json
 import logging

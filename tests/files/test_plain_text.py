@@ -1,7 +1,5 @@
 """Plain text from files and streams."""
 
-from __future__ import annotations
-
 import gzip
 import io
 from collections.abc import Callable

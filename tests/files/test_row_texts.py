@@ -1,7 +1,5 @@
 """Texts of rows: from a column or a file to the rows they belong to, and back from a folder."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Files of rows: what is written comes back, and nothing is left of what breaks off."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

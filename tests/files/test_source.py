@@ -1,7 +1,5 @@
 """Sources: files and pipes are read once, from the start, or refused with what to do."""
 
-from __future__ import annotations
-
 import bz2
 import errno
 import gzip

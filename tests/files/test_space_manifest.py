@@ -1,7 +1,5 @@
 """Loading what is not a space, not ours to read, or no longer what was saved."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

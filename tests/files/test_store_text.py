@@ -1,7 +1,5 @@
 """JSON lines and CSV of stores: which vectors are read, what is left out, and what is refused where."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

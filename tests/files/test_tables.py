@@ -1,7 +1,5 @@
 """Tables for other programs, read back by those: Python's csv, pandas, openpyxl and pyarrow."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 from typing import Any

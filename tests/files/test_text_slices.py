@@ -1,7 +1,5 @@
 """Pieces of texts are, end to end, what the readers of whole texts find; and parts are what was written."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from itertools import chain

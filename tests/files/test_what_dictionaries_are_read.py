@@ -1,7 +1,5 @@
 """What dictionaries muse reads: each row of the tables in the documentation, tried with files of its kind."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Writing text vectors: exactly, readably for others, and whole or not at all."""
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Damaged files for every reader, for as long or as many as asked for: scripts/fuzz --help."""
 
-from __future__ import annotations
-
 import argparse
 import csv
 import signal

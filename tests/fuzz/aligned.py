@@ -1,7 +1,5 @@
 """Targets that `muse align` wrote: the state of an interrupted run, and the record that a report shows."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import tempfile

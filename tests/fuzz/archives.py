@@ -1,7 +1,5 @@
 """Archives: opened, so that their content can be damaged, and closed again with checksums that match."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import hashlib

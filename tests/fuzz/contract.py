@@ -1,7 +1,5 @@
 """The contract of a reader: finite numbers or a MuseError, soon, in little memory, without a warning."""
 
-from __future__ import annotations
-
 import os
 import resource
 import signal

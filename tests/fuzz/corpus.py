@@ -1,7 +1,5 @@
 """The corpus: inputs that showed a defect, kept as folders of files, which the tests replay."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

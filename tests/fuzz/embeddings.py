@@ -1,7 +1,5 @@
 """Targets that are word vectors, a format each."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import tempfile

@@ -1,7 +1,5 @@
 """Targets that are folders: spaces, saved and pretrained encoders, the state of interrupted runs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path

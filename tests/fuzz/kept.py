@@ -4,8 +4,6 @@ A damaged file is refused by its checksum. So that the checks behind that are re
 second time with the checksum that it has.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Callable, Iterator, Mapping

@@ -4,8 +4,6 @@ The same ones serve the campaign, whose generator has a seed, and the tests, who
 so that a defect which a test finds is shrunk.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -1,7 +1,5 @@
 """The target that answers requests: the server of the explorer, which gets damaged ones over a connection."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Target: a reader, and good inputs of it, which are damaged and given to it."""
 
-from __future__ import annotations
-
 import random
 import tempfile
 from collections.abc import Callable, Iterable, Iterator

@@ -1,7 +1,5 @@
 """All targets by name."""
 
-from __future__ import annotations
-
 from tests.fuzz import aligned, embeddings, folders, kept, requests, texts, trained, web
 from tests.fuzz.target import Target
 

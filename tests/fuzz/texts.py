@@ -1,7 +1,5 @@
 """Targets that are one file of text: dictionaries, sentences, language models and their kin."""
 
-from __future__ import annotations
-
 import gzip
 import shutil
 import string

@@ -1,7 +1,5 @@
 """Targets that training wrote: the encoder of every system, the translator, and interrupted runs."""
 
-from __future__ import annotations
-
 import random
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping

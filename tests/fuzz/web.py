@@ -1,7 +1,5 @@
 """The target that is a server: `muse fetch` from one on this machine that answers with damaged bytes."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import socketserver

@@ -1,7 +1,5 @@
 """Workers: processes that examine inputs, and notice of those that an input crashes or hangs."""
 
-from __future__ import annotations
-
 import logging
 import multiprocessing
 import os

@@ -1,7 +1,5 @@
 """Auto: the first aligned initialisation ends it, one that fails is skipped; and the plan for rows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The story of one run: what it refuses, what it learns, and that a seed repeats it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Detours: a language that fails into the pivot is mapped over another one, and only if that is better."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

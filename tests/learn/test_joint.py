@@ -1,7 +1,5 @@
 """Joint refinement: planted rotations, the fixed point it must be at, and when it is not kept."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import combinations

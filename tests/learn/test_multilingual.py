@@ -1,7 +1,5 @@
 """Several languages learned into one: each as if it were alone, and jointly where that is asked for."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

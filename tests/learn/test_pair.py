@@ -1,7 +1,5 @@
 """The criterion of a pair of languages."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """Refinement: a rough mapping becomes the planted one, every round is a rotation, a good one stays."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Re-weighting: kept where a direction is noise on one side; not where all are alike."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 

@@ -1,7 +1,5 @@
 """Transport: Sinkhorn's plans, whitened rows, and refinement of two disjoint samples without a pair."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import combinations
 

@@ -1,7 +1,5 @@
 """The verdict on mappings known to be right, and on mappings between spaces that have no right one."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Answers against the induced dictionary, which knows the same, and with a word's own spelling preferred."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

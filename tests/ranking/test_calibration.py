@@ -1,7 +1,5 @@
 """Calibration: the models' mathematics, and probabilities that hold where the truth is known."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

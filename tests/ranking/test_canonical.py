@@ -1,7 +1,5 @@
 """Refined rows against canonical correlation by a generalised eigenvalue problem, and what they bring."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.linalg

@@ -1,7 +1,5 @@
 """Outside scores count as far as they agree with other evidence, and those that know nothing do not."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Neighbours, candidates and evidence against their definitions."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Induced dictionaries against every score of every pair."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Words and expressions that are typed: their entries and rows, their neighbours, advice for unknown ones."""
 
-from __future__ import annotations
-
 import difflib
 import itertools
 import unicodedata

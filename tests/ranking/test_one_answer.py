@@ -1,7 +1,5 @@
 """A word has one first answer and one probability, whoever is asked."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

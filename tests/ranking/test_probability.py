@@ -1,7 +1,5 @@
 """The softmax over CSLS against numpy, and the temperature against a grid and a known truth."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """The choice by all evidence gains where spelling or pairs inform, and loses nothing pretrained."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path

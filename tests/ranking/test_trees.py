@@ -1,7 +1,5 @@
 """Boosted trees: what they learn, and that their arrays give what XGBoost's trees give."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A report in a real browser: on every screen, in every scheme, on paper, for every reader."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Curves: which panels a run has, where its curves fall and why, and that all of it is drawn."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The map: points of both languages, lines between translations, labels that cover nothing."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """Accuracy in both directions, each answer beside the list, the table of them, and the baselines."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

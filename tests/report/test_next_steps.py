@@ -1,7 +1,5 @@
 """Next steps: what a reader is told to do, as commands that can be pasted, with no absolute path."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 from types import SimpleNamespace

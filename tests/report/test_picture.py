@@ -1,7 +1,5 @@
 """Picture: pairs stay together, groups apart, and a word that is not in it goes where its neighbours are."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

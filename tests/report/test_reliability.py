@@ -1,7 +1,5 @@
 """Reliability: predicted probability against the share that is right."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

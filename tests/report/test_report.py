@@ -1,7 +1,5 @@
 """muse report: the page says what the space and its manifest say, needs nothing else, and escapes it all."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from html.parser import HTMLParser

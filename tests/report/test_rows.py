@@ -1,7 +1,5 @@
 """The report of a space of rows: ids beside their texts, and nothing that only words have."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The survey: best translations of the frequent words, how probable, some of them to look at."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Checkpoints: kept and found again, refused where they are another run's, and whole or not there."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

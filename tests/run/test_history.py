@@ -1,7 +1,5 @@
 """History: what stages reported is kept in order, thinned where it is long, and survives in a manifest."""
 
-from __future__ import annotations
-
 import json
 
 from muse.progress import Progress

@@ -1,7 +1,5 @@
 """A limit of address space that is too low is one line; the peak is this process's own."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

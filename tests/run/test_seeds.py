@@ -1,7 +1,5 @@
 """Streams: no two of a run are the same, and a stream is the same whatever else runs."""
 
-from __future__ import annotations
-
 from itertools import combinations, product
 
 import numpy as np

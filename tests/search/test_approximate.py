@@ -1,7 +1,5 @@
 """Approximate search: held against the exact one, deepened, and given up where it misses too much."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """Looking up both directions at once, against brute force."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

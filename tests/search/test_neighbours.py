@@ -1,7 +1,5 @@
 """Exact neighbours: every backend against brute force, at the borders of tiles, in bounded memory."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

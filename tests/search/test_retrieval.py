@@ -1,7 +1,5 @@
 """CSLS, the inverted softmax and scores of pairs against their formulas, term by term."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

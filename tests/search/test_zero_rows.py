@@ -1,7 +1,5 @@
 """Rows of zeros: no search finds one, exact or approximate, by whatever backend and method."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Names of encoders: kinds, options, corrections, folders, and several side by side."""
 
-from __future__ import annotations
-
 import pytest
 
 from muse.sentences.loading import Named, parse

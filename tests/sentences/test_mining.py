@@ -1,7 +1,5 @@
 """Mining: planted pairs come back, by the definition of each score, and what has no vector does not."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Adding a language to a space: the others keep every byte, whole or not at all."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

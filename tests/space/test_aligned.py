@@ -1,7 +1,5 @@
 """The space as a thing, and what comes back from disk."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

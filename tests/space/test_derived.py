@@ -1,7 +1,5 @@
 """What is derived of a space is used as it was written, or not at all; using a space writes nothing."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from pathlib import Path

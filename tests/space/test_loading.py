@@ -1,7 +1,5 @@
 """Loading a space that others replace: the old one or the new one, never some files of each."""
 
-from __future__ import annotations
-
 import multiprocessing
 from pathlib import Path
 from typing import Any

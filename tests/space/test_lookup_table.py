@@ -1,7 +1,5 @@
 """Rows of lookup tables against the definition, unit by unit."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """New words against words that were in training, and vectors of another model."""
 
-from __future__ import annotations
-
 import logging
 from pathlib import Path
 

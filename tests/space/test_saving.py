@@ -1,7 +1,5 @@
 """Saving: whole or not at all, whatever goes wrong, and nothing of the user's overwritten."""
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Stores' own formats: each row of the table in the documentation, mapped and read back with its ids."""
 
-from __future__ import annotations
-
 import csv
 import json
 import uuid

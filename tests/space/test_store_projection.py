@@ -1,7 +1,5 @@
 """Queries among the rows of a store as they were: by the formula, by what a search finds, and by command."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

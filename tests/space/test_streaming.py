@@ -1,7 +1,5 @@
 """Streaming: rows mapped block by block are what mapping them at once gives; nothing is half written."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace

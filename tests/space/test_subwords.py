@@ -1,7 +1,5 @@
 """Subwords against the ridge regression they stand for, solved at once, and words made of known parts."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import product
 from typing import Literal

@@ -1,7 +1,5 @@
 """ARPA files: what was written comes back, and everything that can be wrong with one."""
 
-from __future__ import annotations
-
 import gzip
 import math
 from collections.abc import Callable

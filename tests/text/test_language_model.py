@@ -1,7 +1,5 @@
 """The language model against KenLM's figures, sums that must be 1, and the equations of Kneser-Ney."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The time of a line grows with its length, whatever sign it repeats: growth is measured, not seconds."""
 
-from __future__ import annotations
-
 import gc
 import string
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Markup stays whole, and ordinary text has none."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

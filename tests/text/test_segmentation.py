@@ -1,7 +1,5 @@
 """Segmentation: ICU's words, the vocabulary as the judge of them, and entries of several words."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Strings that a caller gives: what would be iterated over otherwise than meant is refused, everywhere."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any
 

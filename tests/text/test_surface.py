@@ -1,7 +1,5 @@
 """Apostrophes, elision, capitals, expressions, by any code of the language; and text in another script."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Tokens: what is kept whole, what is parted, and that a line comes back."""
 
-from __future__ import annotations
-
 import unicodedata
 
 import pytest

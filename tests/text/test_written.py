@@ -1,7 +1,5 @@
 """Lines as they are written: what is kept comes back as it was, words are joined as the language does it."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Running text: what is kept, what is copied, what the language model changes, by a beam."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

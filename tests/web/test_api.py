@@ -1,7 +1,5 @@
 """The API of muse serve: its answers are those of the library, and no question gets a 5xx or a file."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable

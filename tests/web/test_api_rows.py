@@ -1,7 +1,5 @@
 """The API of muse serve on a space of unlabelled vectors: ids, with the texts they stand for."""
 
-from __future__ import annotations
-
 import string
 from collections.abc import Sequence
 from dataclasses import replace

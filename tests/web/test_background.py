@@ -1,7 +1,5 @@
 """Background: work is done once, beside the threads that ask for it, and its errors are theirs."""
 
-from __future__ import annotations
-
 import threading
 
 import pytest

@@ -1,7 +1,5 @@
 """The explorer in a real browser: on every screen, in every scheme, for every reader."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

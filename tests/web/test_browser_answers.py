@@ -1,7 +1,5 @@
 """The explorer's answers in a real browser: one box, suggestions, words, sentences, and their reasons."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

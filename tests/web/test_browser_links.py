@@ -1,7 +1,5 @@
 """The explorer's direction, links and errors in a real browser."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

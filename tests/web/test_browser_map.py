@@ -1,7 +1,5 @@
 """The explorer's map in a real browser: near by and from afar, by mouse, wheel, fingers and keys."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

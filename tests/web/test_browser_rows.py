@@ -1,7 +1,5 @@
 """The explorer of a space of rows in a real browser: ids beside their texts, and no sentence or rank."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Connections: the limits of uvicorn as muse sets them, what is not HTTP, and the headers of every answer."""
 
-from __future__ import annotations
-
 import gc
 import json
 import logging

@@ -1,7 +1,5 @@
 """Evidence: what a manifest records is shown, what it lacks or has in another form is left out."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Limits: few requests are worked on at once; what takes no work never waits for them."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from typing import Any

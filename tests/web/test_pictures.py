@@ -1,7 +1,5 @@
 """Pictures: numbers and places of words, also of those that are not drawn; one for both directions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Requests of every kind: HEAD is as GET, errors are Problems, pages of other sites are refused."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

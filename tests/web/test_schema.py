@@ -1,7 +1,5 @@
 """The API of muse serve against its own OpenAPI: schemathesis asks what fits the description and what not."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

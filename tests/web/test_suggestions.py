@@ -1,7 +1,5 @@
 """Suggestions: those of a comparison of all words."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Literal
 from unicodedata import normalize

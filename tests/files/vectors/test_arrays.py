@@ -1,7 +1,5 @@
 """Numpy archives of words and a matrix, and their faults."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Broken words: every format drops a few and counts them, and is refused where they are many."""
 
-from __future__ import annotations
-
 import logging
 import tracemalloc
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """The plain reader of numbers against float(), bit by bit."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

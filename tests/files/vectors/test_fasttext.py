@@ -1,7 +1,5 @@
 """FastText models: the vectors of their words, of any other string, and models that are broken."""
 
-from __future__ import annotations
-
 import gzip
 import random
 import struct

@@ -1,7 +1,5 @@
 """Which format a file is in is told by its content; broken files of any format are BadFile."""
 
-from __future__ import annotations
-
 import gzip
 import zipfile
 from collections.abc import Callable

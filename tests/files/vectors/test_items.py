@@ -1,7 +1,5 @@
 """Unlabelled vectors from every format that holds them, and their faults."""
 
-from __future__ import annotations
-
 import logging
 import struct
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Where vectors are looked for, in which order, and what is said when there are none."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Pipelines by name, folder, wheel and sdist: the same vectors; what is none of them is refused."""
 
-from __future__ import annotations
-
 import sys
 import tarfile
 import zipfile

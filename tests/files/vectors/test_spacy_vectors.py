@@ -1,7 +1,5 @@
 """Vectors of pipelines are those that spaCy itself looks up; broken files of a pipeline are BadFile."""
 
-from __future__ import annotations
-
 import json
 import logging
 import shutil

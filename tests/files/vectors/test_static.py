@@ -1,7 +1,5 @@
 """Files of other programs: read where that is safe, or named with a way out that works."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import pickle

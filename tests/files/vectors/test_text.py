@@ -1,7 +1,5 @@
 """Text vectors: what is read, and what is refused with which words."""
 
-from __future__ import annotations
-
 import tracemalloc
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What muse reads: each row of the table in the documentation, tried with a file of its kind."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from collections.abc import Callable

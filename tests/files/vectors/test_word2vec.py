@@ -1,7 +1,5 @@
 """Word2vec binary, ours against gensim's, and its faults."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Adversarial initialisation, on clouds whose rotation is known."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Matched centroids: a rotation between two disjoint samples of one mixture is found from nothing."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import permutations
 

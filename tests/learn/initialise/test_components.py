@@ -1,7 +1,5 @@
 """Languages whose vectors differ in dimension: one shared space, and every initialisation that can."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

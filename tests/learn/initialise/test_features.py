@@ -1,7 +1,5 @@
 """Evidence: likelihood ratios against scipy's densities, and planted rotations."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

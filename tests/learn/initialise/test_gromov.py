@@ -1,7 +1,5 @@
 """Gromov-Wasserstein: planted rotations among shuffled words, and what is matched."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Similar distributions and identical strings as initialisations."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a dictionary becomes: rows of both languages, with weights."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What each method learns from pairs, against references and invariants."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

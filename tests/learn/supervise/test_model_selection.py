@@ -1,7 +1,5 @@
 """Cross-validation, kept neighbours, the choice among methods, and the verdict on held-out pairs."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

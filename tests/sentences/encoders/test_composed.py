@@ -1,7 +1,5 @@
 """Corrections: what they promise of the rows they were learned from, against numpy's own SVD."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

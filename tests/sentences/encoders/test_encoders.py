@@ -1,7 +1,5 @@
 """Encoders by name: what each makes of a sentence, what it learns, and that a saved one is the same."""
 
-from __future__ import annotations
-
 import json
 import math
 import pickle

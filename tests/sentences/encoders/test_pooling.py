@@ -1,7 +1,5 @@
 """Pooling: each sentence by itself, in plain numpy and double precision, is the reference."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

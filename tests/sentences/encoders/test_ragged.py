@@ -1,7 +1,5 @@
 """Ragged: what is taken, cut, framed and padded is what lists of lists give; batches hold each once."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 

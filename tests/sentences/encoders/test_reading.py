@@ -1,7 +1,5 @@
 """Reading: every token is counted once, known or unknown, and sentences keep their places."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import torch

@@ -1,7 +1,5 @@
 """An encoder as a scikit-learn transformer: cloned, searched over and in a Pipeline."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Encoders of words: the weights by hand; trained rows as their tables give them, saved and loaded again."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

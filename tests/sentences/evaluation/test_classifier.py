@@ -1,7 +1,5 @@
 """Classifiers: parts without overlap, nested cross-validation, choice by the held-out part."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Probes: their tasks are what they say, and a sum of words knows the words and not their order."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

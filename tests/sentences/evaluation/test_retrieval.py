@@ -1,7 +1,5 @@
 """Sentence retrieval: ranks by sorting all scores, ties, doubled targets and empty queries; mining."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

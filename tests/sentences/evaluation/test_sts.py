@@ -1,7 +1,5 @@
 """Ratings of pairs: correlations by their definitions, intervals, and what a regression learns."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.optimize

@@ -1,7 +1,5 @@
 """A suite: each figure against scikit-learn and scipy, from vectors that are made up."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Transfer: what is shared carries over, what is turned away does not, and parts are of sentences."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.stats

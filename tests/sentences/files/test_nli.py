@@ -1,7 +1,5 @@
 """Natural language inference from files: SICK's columns, SNLI's, parts, and lines that cannot be right."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Sentences in files: what is there comes back, and what is not as it should be is named with its line."""
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Callable
 from pathlib import Path

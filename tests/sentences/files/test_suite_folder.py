@@ -1,7 +1,5 @@
 """A folder of test sets: where files may lie, what is left out, and lines that cannot be right."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Backbones: matrices of the space's rows and of a Hugging Face folder, and folders that are no backbone."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Every system through muse train: what is saved is loaded, and a killed run ends as one that was not."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The lens: its forms by their formulas, both ways to train it, over the space and a Hugging Face folder."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

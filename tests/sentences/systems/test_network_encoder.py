@@ -1,7 +1,5 @@
 """Networks that are restored: with the arrays that belong to them, and in no more memory than these take."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

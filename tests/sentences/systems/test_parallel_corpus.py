@@ -1,7 +1,5 @@
 """Parallel text of several languages: batches by language, and the systems that take it, by muse train."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

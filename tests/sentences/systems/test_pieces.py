@@ -1,7 +1,5 @@
 """Pieces and sampling: what is encoded comes back, ids are stable, small languages get their share."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Systems through muse train: a lens comes of it, goes on, and every bad input is told before training."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """SP: the mean of word pieces, of all languages together, trained by a margin on hard negatives."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

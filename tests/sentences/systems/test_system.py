@@ -1,7 +1,5 @@
 """Requests: a setting that has no effect is refused, and one that is refused indeed has none."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Encoders of words: several processes share every batch and write one folder, as one process would."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """X-CBOW, CVM-add and the projection: each recovers a turned language, by its own rules."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A backbone from a trained XLM: its states, the languages it has, and a lens over it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

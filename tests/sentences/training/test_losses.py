@@ -1,7 +1,5 @@
 """Losses: values by hand and by loops, gradients that point the right way, no translation as a negative."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Schedules and LAMB: the published formulas, written again, and what cannot be one."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

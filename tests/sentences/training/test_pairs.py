@@ -1,7 +1,5 @@
 """Pairs: batches are the sentences asked for, what is held out is not trained on, bad text is refused."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

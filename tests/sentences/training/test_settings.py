@@ -1,7 +1,5 @@
 """Settings: what is just within a limit passes, what is just outside is named with its value."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from pathlib import Path

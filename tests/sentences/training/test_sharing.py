@@ -1,7 +1,5 @@
 """Several processes learn what one does: means, in-batch negatives, sparse tables, very small batches."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path

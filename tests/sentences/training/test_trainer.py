@@ -1,7 +1,5 @@
 """The trainer: stops, keeps the best, breaks down aloud, repeats itself and goes on; what its settings do."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """BGT: its posteriors and likelihoods against their formulas, and the system from end to end."""
 
-from __future__ import annotations
-
 import io
 import itertools
 import re

@@ -1,7 +1,5 @@
 """FOLDER+language: the language latents of a saved BGT, by the API and on the command line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

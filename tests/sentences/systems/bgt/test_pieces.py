@@ -1,7 +1,5 @@
 """BGT whose sentences are bags of word pieces with learned rows."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Forms of BGT: the paper's EnglishAE, EnglishVAE and EnglishTrans, and translations from samples."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

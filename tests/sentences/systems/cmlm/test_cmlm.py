@@ -1,7 +1,5 @@
 """CMLM: its networks by their formulas, what it predicts, and that a neighbour is what it learns to use."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """CMLM through muse train: its stages, what is saved, going on after a kill, and bad input."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Incremental decoding gives the states of the full pass."""
 
-from __future__ import annotations
-
 import torch
 
 from muse.run.seeds import generator_for

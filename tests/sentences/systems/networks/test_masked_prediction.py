@@ -1,7 +1,5 @@
 """Masked prediction: chances within binomial bounds, weights, figures by loops, the left-to-right case."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

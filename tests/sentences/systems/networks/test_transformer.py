@@ -1,7 +1,5 @@
 """Transformer: its definition, padding and later tokens that change nothing, prefix, memory, sizes."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

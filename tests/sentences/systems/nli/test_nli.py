@@ -1,7 +1,5 @@
 """InferSent, translation detection and X-BiLSTM: their mathematics, settings, and classification."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How a translation model begins: the states of a language model, or the rows of the space."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The translation model: noise, generation and losses by their definitions, initialisation, and text."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

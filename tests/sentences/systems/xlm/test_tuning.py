@@ -1,7 +1,5 @@
 """XLM tuned on inferences: its states, commands, and alignment of a copy by translations."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """XLM: streams, masked batches and batches by their definitions, and the system through muse train."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 
