@@ -1,4 +1,4 @@
-"""Devices: every stage runs on a pretended GPU, mixes no devices, and finds what it finds on the CPU."""
+"""Devices: every stage finds on a pretended GPU what it finds on the CPU; it refuses what CUDA refuses."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from muse.alignment import Alignment
-from muse.errors import NotConverged
+from muse.errors import MissingExtra, NotConverged
 from muse.learn.initialise.adversarial import AdversarialConfig, adversarial
 from muse.learn.initialise.features import FeaturesConfig, features
 from muse.learn.initialise.gromov import GromovConfig, gromov
@@ -21,15 +21,9 @@ from muse.learn.joint import JointConfig, refine_jointly
 from muse.learn.pair import LanguagePair
 from muse.learn.refine import RefineConfig, refine
 from muse.learn.reweighting import reweight
+from muse.learn.supervise import induced
 from muse.learn.supervise.cross_validation import trimmed
 from muse.learn.supervise.descent import ContrastiveConfig, RelaxedConfig, contrastive, relaxed
-from muse.learn.supervise.induced import (
-    GuidedTransportConfig,
-    SelfLearningConfig,
-    refined,
-    self_learning,
-    with_transport,
-)
 from muse.learn.supervise.linear import CanonicalConfig, canonical, fit_whitened, orthogonal
 from muse.learn.supervise.model_selection import ChoiceConfig, Start, choose
 from muse.learn.supervise.training_pairs import Maps, TrainingPairs, pairs_of
@@ -37,7 +31,7 @@ from muse.learn.verdict import judge
 from muse.lexicon import Lexicon
 from muse.procrustes import correlation_weighted, cross_fitted, gram, procrustes, svd
 from muse.ranking.probability import calibrate_rows, held_out_scores
-from muse.run.runtime import Runtime
+from muse.run.runtime import Runtime, pick_device
 from muse.search import approximate, bidirectional_search
 from muse.search.approximate import Approximation
 from muse.search.bidirectional_search import BidirectionalSearch, SimilarityMatrix
@@ -46,7 +40,7 @@ from muse.search.retrieval import METHODS, PairScore, Retrieval, log_partition, 
 from muse.sentences.evaluation.retrieval import Queries, sentence_ranks
 from muse.sentences.mining import MiningConfig, mine
 from muse.vectors import Vectors
-from tests.support.devices import on_gpu, pretended_gpu
+from tests.support.devices import Generator, RefusedByCuda, on_gpu, pretended_faiss, pretended_gpu
 from tests.support.spaces import best, plain_space
 from tests.support.toys import pair
 
@@ -132,13 +126,13 @@ def rotations(runtime: Runtime) -> Found:
 
 def fits(runtime: Runtime) -> Found:
     known = evidence(runtime)
-    quick = SelfLearningConfig(cutoffs=(200,), rounds=(2,))
+    quick = induced.SelfLearningConfig(cutoffs=(200,), rounds=(2,))
     start = canonical(known, CanonicalConfig())
-    grown = self_learning(known, start, quick, rng())
+    grown = induced.self_learning(known, start, quick, rng())
     maps = [
         start, orthogonal(known), fit_whitened(known), relaxed(known, RelaxedConfig(steps=2)),
         contrastive(known, start, ContrastiveConfig(steps=2), rng()), canonical(grown, CanonicalConfig()),
-        refined(known, orthogonal(known), RefineConfig(cutoffs=(200,), max_rounds=2), rng()),
+        induced.refined(known, orthogonal(known), RefineConfig(cutoffs=(200,), max_rounds=2), rng()),
     ]  # fmt: skip
     return [part for one in maps for part in one.sides]
 
@@ -146,7 +140,7 @@ def fits(runtime: Runtime) -> Found:
 def led_by_pairs(runtime: Runtime) -> Found:
     known = evidence(runtime)
     few = known.only((torch.arange(len(known)) < 20).to(runtime.device))
-    found = with_transport(few, GuidedTransportConfig(gromov=GromovConfig(words=300)))
+    found = induced.with_transport(few, induced.GuidedTransportConfig(gromov=GromovConfig(words=300)))
     return [found.pairs, found.weights]
 
 
@@ -303,3 +297,75 @@ def test_a_decomposition_that_fails_on_the_gpu_is_made_on_the_cpu(monkeypatch: p
 
 def _stalls(*_: object, **__: object) -> None:
     raise RuntimeError("the algorithm failed to converge")
+
+
+def test_the_pretended_gpu_is_picked(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pretended_gpu(monkeypatch):
+        assert pick_device("auto") == "cuda"
+
+
+MISTAKES: dict[str, Callable[[Tensor, Tensor], object]] = {
+    "a sum": lambda there, here: there + here,
+    "a product": lambda there, here: here @ there,
+    "a gather": lambda there, here: here.gather(0, there.long()),
+    "rows of the CPU by numbers on the GPU": lambda there, here: here[there.long()],
+    "an assignment": lambda there, here: there.__setitem__(0, here[0]),
+    "an output": lambda there, here: torch.mm(there, there, out=here),
+    "a list": lambda there, here: torch.cat([there, here]),
+    "a list of numbers": lambda there, here: torch.stack([there[0, 0], here[0, 0]]),
+    "numpy": lambda there, here: there.numpy(),
+    "numpy of a view": lambda there, here: np.asarray(there.T[1:]),
+    "numpy of a new tensor": lambda there, here: torch.zeros_like(there).numpy(),
+    "numpy of a parameter": lambda there, here: torch.nn.Parameter(there).detach().numpy(),
+    "a module": lambda there, here: torch.nn.Linear(2, 2).to("cuda")(here),
+    "a generator": lambda there, here: torch.rand(2, generator=torch.Generator("cuda")),
+    "a generator of the CPU": lambda there, here: torch.rand(2, device="cuda", generator=torch.Generator()),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_the_pretended_gpu_refuses(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pretended_gpu(monkeypatch):
+        there, here = torch.eye(2, device="cuda"), torch.eye(2)
+        with pytest.raises(RefusedByCuda):
+            MISTAKES[name](there, here)
+
+
+def test_the_pretended_gpu_lets_pass_what_cuda_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pretended_gpu(monkeypatch) as gpu:
+        there, here = torch.eye(2, device="cuda"), torch.eye(2)
+        assert there.device == torch.device("cuda", 0)
+        assert there.is_cuda and not here.is_cuda and not there.cpu().is_cuda
+        assert (there * here[0, 0])[here.long()[0]].is_cuda  # a number, and row numbers, of the CPU
+        assert here.to(there).is_cuda and here.copy_(there).device.type == "cpu"
+        drawn = torch.rand(2, device="cuda", generator=torch.Generator("cuda").manual_seed(1))
+        assert there.cpu() is not there and there.to("cuda") is there
+        assert gpu.copied_back == [4, 4]
+    assert torch.equal(drawn, torch.rand(2, generator=Generator().manual_seed(1)))
+
+
+def test_faiss_on_a_gpu_searches_without_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = pretended_faiss(monkeypatch)
+    rows = torch.from_numpy(np.random.default_rng(0).normal(size=(50, 4)).astype(np.float32))
+    bias = torch.linspace(-1, 1, 50)
+    expected = [nearest(rows[:9], rows, 3, bias=one) for one in (None, bias)]
+    with pretended_gpu(monkeypatch) as gpu:
+        there = rows.to("cuda")
+        before = len(gpu.copied_back)
+        found = [
+            nearest(there[:9], there, 3, bias=None if one is None else one.to("cuda"), backend="faiss")
+            for one in (None, bias)
+        ]
+        assert max(gpu.copied_back[before:], default=0) < len(rows)  # a count at most, and no rows
+        assert all(one.indices.is_cuda and one.scores.is_cuda for one in found)
+        indices = [one.indices.cpu() for one in found]
+        assert len(made) == 1  # it takes a second, so all searches share it
+    for one, other in zip(indices, expected, strict=True):
+        assert torch.equal(one, other.indices)
+
+
+def test_faiss_without_a_gpu_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pretended_gpu(monkeypatch):
+        rows = torch.eye(3, device="cuda")
+        with pytest.raises(MissingExtra, match="faiss-gpu"):
+            nearest(rows, rows, 1, backend="faiss")

@@ -10,23 +10,13 @@ import pytest
 import torch
 
 from benchmarks.align import paper_recipe
-from benchmarks.align.paper_recipe import (
-    Kept,
-    SideBySide,
-    Task,
-    correlated,
-    kept_file,
-    measure,
-    read_kept,
-    train,
-)
 from benchmarks.support.kept_rows import read_rows
 from muse.learn.initialise.adversarial import PAPER
 from tests.support.toys import raw_pair, write_vec
 
 
 @pytest.fixture
-def task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Task:
+def task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> paper_recipe.Task:
     """A pair laid out as the one of Zhang et al., whose gold list has every other word."""
     monkeypatch.setattr(paper_recipe, "PAPER", replace(PAPER, hidden=8, steps=8))
     home = tmp_path / "shared" / "data" / "zhang2017" / "fr-en"
@@ -35,17 +25,20 @@ def task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Task:
         text = write_vec(tmp_path / "x.vec", side).read_bytes()
         (home / f"{side.language}.vec.gz").write_bytes(gzip.compress(text))
     (home / "gold.txt").write_text("".join(f"fr{row} en{row}\n" for row in range(0, 600, 2)))
-    return Task.of("zhang-fr-en", tmp_path / "shared")
+    return paper_recipe.Task.of("zhang-fr-en", tmp_path / "shared")
 
 
-def test_runs_side_by_side_go_on_where_they_stopped(task: Task, tmp_path: Path) -> None:
+def test_runs_side_by_side_go_on_where_they_stopped(task: paper_recipe.Task, tmp_path: Path) -> None:
     for name, ends in (("whole", (6,)), ("resumed", (2, 6))):
         for steps in ends:
             (tmp_path / name).mkdir(exist_ok=True)
             asked = Namespace(slice=2, steps=steps, kept=tmp_path / name, device="cpu")
-            train([(task, 1), (task, 2)], asked)
+            paper_recipe.train([(task, 1), (task, 2)], asked)
     whole, resumed = (
-        [read_kept(kept_file(tmp_path / name, "zhang-fr-en", seed)) for seed in (1, 2)]
+        [
+            paper_recipe.read_kept(paper_recipe.kept_file(tmp_path / name, "zhang-fr-en", seed))
+            for seed in (1, 2)
+        ]
         for name in ("whole", "resumed")
     )
     for one, other in zip(whole, resumed, strict=True):
@@ -55,9 +48,9 @@ def test_runs_side_by_side_go_on_where_they_stopped(task: Task, tmp_path: Path) 
     assert not np.allclose(whole[0].maps, whole[1].maps)
 
 
-def test_each_run_draws_words_of_its_own_pair(task: Task) -> None:
+def test_each_run_draws_words_of_its_own_pair(task: paper_recipe.Task) -> None:
     few = replace(task, source=task.source.most_frequent(5), target=task.target.most_frequent(7))
-    runs = SideBySide([(few, 0), (task, 1)], replace(PAPER, hidden=8, batch=500), "cpu")
+    runs = paper_recipe.SideBySide([(few, 0), (task, 1)], replace(PAPER, hidden=8, batch=500), "cpu")
     for rows, sides in ((runs.x, (few.source, task.source)), (runs.y, (few.target, task.target))):
         drawn = runs._sample(rows, torch.Generator().manual_seed(0))  # (2, 500, d)
         for found, side in zip(drawn, sides, strict=True):
@@ -67,11 +60,11 @@ def test_each_run_draws_words_of_its_own_pair(task: Task) -> None:
 
 
 @pytest.mark.slow
-def test_the_figures_of_a_run(task: Task, tmp_path: Path) -> None:
+def test_the_figures_of_a_run(task: paper_recipe.Task, tmp_path: Path) -> None:
     turn = raw_pair(noise=0.1)[2]
     maps = np.stack([np.eye(len(turn), dtype=np.float32), turn])
     figures = np.array([[2, 0.1, 0.7, 0.0, 1.0], [4, 0.9, 0.6, 0.0, 1.0]])
-    measure(task, {0: Kept(maps, figures)}, tmp_path)
+    paper_recipe.measure(task, {0: paper_recipe.Kept(maps, figures)}, tmp_path)
     first, last = read_rows(tmp_path / "paper_recipe_epochs.csv")
     assert float(first["p_at_1_csls"]) < 20 < 90 < float(last["p_at_1_csls"])
     rows = {row["method"]: row for row in read_rows(tmp_path / "paper_recipe.csv")}
@@ -84,5 +77,5 @@ def test_the_figures_of_a_run(task: Task, tmp_path: Path) -> None:
 
 def test_ranks_are_correlated_where_there_are_enough() -> None:
     rows = [{"a": one, "b": one**3} for one in (1.0, 2.0, 4.0, 3.0)]
-    assert correlated(rows, "a", "b").startswith("4 slices: Spearman's rho 1.00")
-    assert correlated(rows[:2], "a", "b") == "2 slices: too few, or all alike"
+    assert paper_recipe.correlated(rows, "a", "b").startswith("4 slices: Spearman's rho 1.00")
+    assert paper_recipe.correlated(rows[:2], "a", "b") == "2 slices: too few, or all alike"

@@ -13,17 +13,7 @@ from typing import Any
 import pytest
 
 from muse.errors import BadFile
-from muse.files.atomic import (
-    atomic_files,
-    atomic_folder,
-    atomic_path,
-    lock,
-    make_parents,
-    only_writer,
-    read_whole,
-    refuse_of_another,
-    remove_empty,
-)
+from muse.files import atomic
 from muse.files.writing import check_place
 from muse.sentences.encoders.saving import check_out as check_encoder_out
 from muse.space import check_out
@@ -36,7 +26,7 @@ FAULTS = [KeyboardInterrupt, SystemExit, MemoryError, OSError, ValueError]
 def test_a_file_appears_whole(tmp_path: Path, before: dict[str, bytes]) -> None:
     for name, content in before.items():
         (tmp_path / name).write_bytes(content)
-    with atomic_path(tmp_path / "f") as partial:
+    with atomic.atomic_path(tmp_path / "f") as partial:
         partial.write_text("new")
         assert partial.parent == tmp_path
         assert {name: one for name, one in tree(tmp_path).items() if name[0] != "."} == before
@@ -47,7 +37,7 @@ def test_a_file_that_is_replaced_keeps_its_mode(tmp_path: Path) -> None:
     path = tmp_path / "x"
     path.write_text("old")
     path.chmod(0o600)
-    with atomic_path(path) as partial:
+    with atomic.atomic_path(path) as partial:
         partial.write_text("new")
     assert path.stat().st_mode & 0o777 == 0o600
 
@@ -63,10 +53,10 @@ def test_all_that_is_written_reaches_the_disk_before_it_has_its_name(
         synced.append(Path(f"/proc/self/fd/{descriptor}").readlink().name)
 
     monkeypatch.setattr("os.fsync", sync)
-    with atomic_path(tmp_path / "file") as partial:
+    with atomic.atomic_path(tmp_path / "file") as partial:
         partial.write_text("all")
     (tmp_path / "file").unlink()
-    with atomic_folder(tmp_path / "folder") as partial:
+    with atomic.atomic_folder(tmp_path / "folder") as partial:
         (partial / "in").mkdir()
         (partial / "in" / "a").write_text("all")
     assert [name.startswith(".file.") or name for name in synced] == [True, "a"]
@@ -74,11 +64,11 @@ def test_all_that_is_written_reaches_the_disk_before_it_has_its_name(
 
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("before", [True, False])
-@pytest.mark.parametrize("write", [atomic_path, atomic_folder])
+@pytest.mark.parametrize("write", [atomic.atomic_path, atomic.atomic_folder])
 def test_a_fault_leaves_what_was_there(
     tmp_path: Path, fault: type[BaseException], before: bool, write: Callable[[Path], Any]
 ) -> None:
-    inner = "x" if write is atomic_folder else ""
+    inner = "x" if write is atomic.atomic_folder else ""
     if before:
         with write(tmp_path / "d") as partial:
             (partial / inner).write_text("old")
@@ -100,7 +90,7 @@ def test_a_folder_that_cannot_take_its_place(tmp_path: Path, monkeypatch: pytest
         return rename(path, target)
 
     monkeypatch.setattr(Path, "rename", fail)
-    with pytest.raises(OSError, match="busy"), atomic_folder(tmp_path / "d") as partial:
+    with pytest.raises(OSError, match="busy"), atomic.atomic_folder(tmp_path / "d") as partial:
         (partial / "x").write_text("new")
     assert tree(tmp_path) == was
 
@@ -122,33 +112,33 @@ def test_a_ctrl_c_while_one_folder_takes_the_place_of_another(
         return renamed
 
     monkeypatch.setattr(Path, "rename", interrupted)
-    with pytest.raises(fault), atomic_folder(tmp_path / "d") as partial:
+    with pytest.raises(fault), atomic.atomic_folder(tmp_path / "d") as partial:
         (partial / "x").write_text("new")
     assert tree(tmp_path) == {"d": None, "d/x": left}
 
 
 def test_folders_above_are_made_and_go_again(tmp_path: Path) -> None:
     for error in (KeyboardInterrupt, OSError):
-        with pytest.raises(error), atomic_folder(tmp_path / "a" / "b" / "d"):
+        with pytest.raises(error), atomic.atomic_folder(tmp_path / "a" / "b" / "d"):
             raise error
         assert tree(tmp_path) == {}
-    with atomic_folder(tmp_path / "a" / "b" / "d"):
+    with atomic.atomic_folder(tmp_path / "a" / "b" / "d"):
         pass
     assert tree(tmp_path) == {"a": None, "a/b": None, "a/b/d": None}
 
 
 def test_parents_are_made_and_removed_as_far_as_they_are_empty(tmp_path: Path) -> None:
-    made = make_parents(tmp_path / "a" / "b" / "c.txt")
+    made = atomic.make_parents(tmp_path / "a" / "b" / "c.txt")
     assert made == [tmp_path / "a" / "b", tmp_path / "a"]
-    assert made[0].is_dir() and make_parents(tmp_path / "a" / "b" / "c.txt") == []
+    assert made[0].is_dir() and atomic.make_parents(tmp_path / "a" / "b" / "c.txt") == []
     (tmp_path / "a" / "mine.txt").touch()
-    remove_empty(made)
+    atomic.remove_empty(made)
     assert [path.name for path in tmp_path.rglob("*")] == ["a", "mine.txt"]
 
 
 def test_others_may_read_what_was_written(tmp_path: Path) -> None:
     (tmp_path / "plain").touch()
-    with atomic_path(tmp_path / "f") as file, atomic_folder(tmp_path / "d") as folder:
+    with atomic.atomic_path(tmp_path / "f") as file, atomic.atomic_folder(tmp_path / "d") as folder:
         assert [one.stat().st_mode & 0o777 for one in (file, folder)] == [0o600, 0o700]
     assert (tmp_path / "f").stat().st_mode == (tmp_path / "plain").stat().st_mode
     assert (tmp_path / "d").stat().st_mode & 0o777 != 0o700
@@ -162,9 +152,9 @@ def test_a_disk_without_modes_is_written_to(
         raise OSError(error, os.strerror(error))
 
     monkeypatch.setattr("os.chmod", refused)
-    with atomic_path(tmp_path / "file") as partial:
+    with atomic.atomic_path(tmp_path / "file") as partial:
         partial.write_text("all")
-    with atomic_folder(tmp_path / "folder") as partial:
+    with atomic.atomic_folder(tmp_path / "folder") as partial:
         (partial / "a").write_text("all")
     assert tree(tmp_path) == {"file": b"all", "folder": None, "folder/a": b"all"}
 
@@ -176,9 +166,9 @@ def test_what_another_account_keeps_in_a_shared_folder_is_refused_before_the_wor
     tmp_path.chmod(0o1777)  # as /tmp
     for account in (0, tmp_path.stat().st_uid):
         monkeypatch.setattr("os.geteuid", lambda account=account: account)
-        refuse_of_another(tmp_path / "theirs")
+        atomic.refuse_of_another(tmp_path / "theirs")
     monkeypatch.setattr("os.geteuid", lambda: 12_345)
-    refuse_of_another(tmp_path / "free")
+    atomic.refuse_of_another(tmp_path / "free")
     with pytest.raises(BadFile, match="theirs: .* got what another account has written in"):
         check_place(tmp_path / "theirs")
     (tmp_path / "theirs").unlink()
@@ -187,7 +177,7 @@ def test_what_another_account_keeps_in_a_shared_folder_is_refused_before_the_wor
         with pytest.raises(BadFile, match="choose another name"):
             check(tmp_path / "theirs")
     tmp_path.chmod(0o777)
-    refuse_of_another(tmp_path / "theirs")
+    atomic.refuse_of_another(tmp_path / "theirs")
 
 
 @pytest.mark.parametrize("there", [False, True])
@@ -198,11 +188,11 @@ def test_several_files_appear_after_all_are_written(tmp_path: Path, there: bool)
         (out / "a").write_text("old")
         (out / "own").write_text("kept")
     before = tree(tmp_path)
-    with pytest.raises(OSError, match="full"), atomic_files(out) as folder:
+    with pytest.raises(OSError, match="full"), atomic.atomic_files(out) as folder:
         (folder / "a").write_text("new")
         raise OSError("full")
     assert tree(tmp_path) == before
-    with atomic_files(out) as folder:
+    with atomic.atomic_files(out) as folder:
         (folder / "a").write_text("new")
         (folder / "b").write_text("new too")
     own = {"own": b"kept"} if there else {}
@@ -215,7 +205,7 @@ def test_a_device_or_a_pipe_is_never_replaced(tmp_path: Path, by_link: bool) -> 
     (tmp_path / "link").symlink_to(tmp_path / "fifo")
     path = tmp_path / ("link" if by_link else "fifo")
     with pytest.raises(BadFile, match="expected the name of a file, got a device or a pipe"):
-        with atomic_path(path):
+        with atomic.atomic_path(path):
             pytest.fail("it was opened for writing")
     assert path.is_fifo() and path.is_symlink() == by_link
 
@@ -223,7 +213,7 @@ def test_a_device_or_a_pipe_is_never_replaced(tmp_path: Path, by_link: bool) -> 
 def test_a_link_stays_one(tmp_path: Path) -> None:
     (tmp_path / "to").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "to" / "f")
-    with atomic_path(tmp_path / "link") as partial:
+    with atomic.atomic_path(tmp_path / "link") as partial:
         partial.write_text("new")
     assert (tmp_path / "link").is_symlink()
     assert tree(tmp_path / "to") == {"f": b"new"}
@@ -231,7 +221,7 @@ def test_a_link_stays_one(tmp_path: Path) -> None:
 
 def test_the_longest_name_is_written(tmp_path: Path) -> None:
     for name in ("n" * 255, "é" * 127):
-        with atomic_path(tmp_path / name) as partial:
+        with atomic.atomic_path(tmp_path / name) as partial:
             partial.write_text("new")
         assert (tmp_path / name).read_text() == "new"
 
@@ -255,7 +245,7 @@ def test_what_a_killed_writer_left_goes_with_the_next(tmp_path: Path) -> None:
     assert killed.returncode < 0
     assert len(list(tmp_path.glob(".*.partial"))) == 2
     (tmp_path / ".f.mine.partial").write_text("of another program")
-    with atomic_path(tmp_path / "f") as file, atomic_folder(tmp_path / "d") as folder:
+    with atomic.atomic_path(tmp_path / "f") as file, atomic.atomic_folder(tmp_path / "d") as folder:
         file.write_text("new")
         (folder / "x").write_text("new")
     assert sorted(one.name for one in tmp_path.iterdir()) == [".f.mine.partial", "d", "f"]
@@ -275,12 +265,12 @@ def test_no_write_lists_the_folder_it_writes_in(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr("os.listdir", note(listdir))
     monkeypatch.setattr("os.scandir", note(scandir))
     for path in (tmp_path / "f", tmp_path / "there" / "f"):
-        with atomic_path(path) as partial:
+        with atomic.atomic_path(path) as partial:
             partial.write_text("new")
     for _ in range(2):
-        with atomic_folder(tmp_path / "d"):
+        with atomic.atomic_folder(tmp_path / "d"):
             pass
-    with atomic_files(tmp_path / "there") as folder:
+    with atomic.atomic_files(tmp_path / "there") as folder:
         (folder / "a").write_text("new")
     assert not {str(tmp_path), str(tmp_path / "there")} & set(listed)
 
@@ -291,9 +281,9 @@ def test_what_a_kill_left_aside_is_found_and_put_back(tmp_path: Path, there: boo
     for name in [".d.0.old"] + ["d"] * there:
         (tmp_path / name).mkdir()
         (tmp_path / name / "x").write_text(name)
-    found = read_whole(tmp_path / "d", lambda place: (place / "x").read_text())
+    found = atomic.read_whole(tmp_path / "d", lambda place: (place / "x").read_text())
     assert found == ("d" if there else ".d.0.old")
-    with atomic_folder(tmp_path / "d") as partial:
+    with atomic.atomic_folder(tmp_path / "d") as partial:
         assert (tmp_path / "d" / "x").read_text() == found
         (partial / "x").write_text("new")
     assert tree(tmp_path) == {"d": None, "d/x": b"new"}
@@ -301,7 +291,7 @@ def test_what_a_kill_left_aside_is_found_and_put_back(tmp_path: Path, there: boo
 
 def test_writers_of_one_name_each_have_their_own_file(tmp_path: Path) -> None:
     with ExitStack() as stack:
-        partials = [stack.enter_context(atomic_path(tmp_path / "f")) for _ in range(12)]
+        partials = [stack.enter_context(atomic.atomic_path(tmp_path / "f")) for _ in range(12)]
         assert len(set(partials)) == 12
         for number, partial in enumerate(partials):
             partial.write_text(str(number))
@@ -313,7 +303,7 @@ def test_what_a_living_writer_has_begun_stays(tmp_path: Path) -> None:
     with subprocess.Popen(command, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as living:
         assert living.stdout is not None
         living.stdout.readline()
-        with atomic_path(tmp_path / "f") as file, atomic_folder(tmp_path / "d"):
+        with atomic.atomic_path(tmp_path / "f") as file, atomic.atomic_folder(tmp_path / "d"):
             file.write_text("new")
         assert len(list(tmp_path.glob(".*.partial"))) == 2
         living.kill()
@@ -324,13 +314,13 @@ def test_a_reader_finds_a_whole_folder_at_every_instant(tmp_path: Path) -> None:
 
     def write() -> None:
         version = str(len(found))
-        with atomic_folder(tmp_path / "d") as partial:
+        with atomic.atomic_folder(tmp_path / "d") as partial:
             for name in ("x", "y"):
                 (partial / name).write_text(version)
 
     def read() -> None:
         while not ended.is_set():
-            found.append(len(set(read_whole(tmp_path / "d", _texts))) == 1)
+            found.append(len(set(atomic.read_whole(tmp_path / "d", _texts))) == 1)
 
     write()
     reader = threading.Thread(target=read)
@@ -371,7 +361,7 @@ def test_a_folder_that_is_read_only_is_told(tmp_path: Path, monkeypatch: pytest.
         pytest.raises(
             BadFile, match=f"{tmp_path}: expected a writable folder, got Permission denied; check the folder"
         ),
-        only_writer(tmp_path / "out"),
+        atomic.only_writer(tmp_path / "out"),
     ):
         pass
 
@@ -382,11 +372,11 @@ def test_a_second_writer_is_told_who_the_first_is(tmp_path: Path) -> None:
         assert first.stdout is not None
         first.stdout.readline()
         with pytest.raises(BadFile, match=rf"space: .*got another at it \(process {first.pid} on "):
-            with only_writer(tmp_path / "space"):
+            with atomic.only_writer(tmp_path / "space"):
                 pytest.fail("there are two writers")
         first.kill()
         first.wait()
-        with only_writer(tmp_path / "space"):  # the kill left the file, and no lock
+        with atomic.only_writer(tmp_path / "space"):  # the kill left the file, and no lock
             assert (tmp_path / ".space.lock").read_text().startswith(f"process {os.getpid()} on ")
     assert list(tmp_path.iterdir()) == []
 
@@ -409,12 +399,12 @@ def test_a_lock_that_another_account_left_is_no_obstacle_if_it_can_be_read(
     monkeypatch.setattr("os.open", open_)
     monkeypatch.setattr("os.unlink", unlink)
     for _ in range(2):
-        with only_writer(tmp_path / "out"):
-            assert lock(left) is None
+        with atomic.only_writer(tmp_path / "out"):
+            assert atomic.lock(left) is None
     assert left.read_text() == "process 1 on another"
     refused = os.O_RDONLY
     with pytest.raises(BadFile, match=r"\.out\.lock: .* remove it if nobody writes out"):
-        with only_writer(tmp_path / "out"):
+        with atomic.only_writer(tmp_path / "out"):
             pytest.fail("it is not locked")
 
 
@@ -425,12 +415,12 @@ def test_where_the_file_system_has_no_locks_nothing_is_locked(
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr("muse.files.atomic.lock_descriptor", unknown)
-    with only_writer(tmp_path / "out"), only_writer(tmp_path / "out"):
+    with atomic.only_writer(tmp_path / "out"), atomic.only_writer(tmp_path / "out"):
         pass
     # Nobody knows then whether another writer of the same name has ended.
-    with atomic_path(tmp_path / "out") as first:
+    with atomic.atomic_path(tmp_path / "out") as first:
         first.write_text("first")
-        with atomic_path(tmp_path / "out") as second:
+        with atomic.atomic_path(tmp_path / "out") as second:
             second.write_text("second")
     assert (tmp_path / "out").read_text() == "first"
     assert [one.name for one in tmp_path.iterdir()] == ["out"]

@@ -1,4 +1,4 @@
-"""Sources: files and pipes are read once, from the start, or refused with what to do."""
+"""Sources: what a file is, read once from the start, or refused with what to do; archives of arrays."""
 
 import bz2
 import errno
@@ -20,10 +20,13 @@ from muse.embedding.corpus import write_corpus
 from muse.errors import BadFile
 from muse.evaluation.score import gold_name
 from muse.files import read_lexicon, read_vectors
+from muse.files.archive import open_archive, strictly
+from muse.files.detect import DICTIONARY, KINDS, VECTORS, kind_of, open_beginning, readable_kind
 from muse.files.parquet import read_column
 from muse.files.plain_text import read_lines
 from muse.files.source import RATIO_VARIABLE, Source, is_packed, open_source, temporary_file
 from muse.files.space_folder import checksum
+from muse.files.vectors.formats import READERS
 from muse.files.vectors.word2vec import write_word2vec
 from muse.files.writing import write_vectors_text
 from muse.sentences.encoders.encoder import stream_sentences
@@ -281,3 +284,102 @@ def test_a_full_temporary_folder_is_named(tmp_path: Path) -> None:
         temporary_file(Path("/dev/full"), tmp_path / "x.gz") as target,
     ):
         target.write(b"x" * 100_000)
+
+
+OF_DICTIONARIES = {
+    "gls": b"#stripmethod=keep\n#sametypesequence=h\n\nroi\nking\n\n",
+    "gettext": b'# French\nmsgid ""\nmsgstr ""\n\nmsgid "king"\nmsgstr "roi"\n',
+    "cedict": "# CC-CEDICT\n國王 国王 [guo2 wang2] /king/\n女王 女王 [nu:3 wang2] /queen/\n".encode(),
+    "moses": b"roi ||| king ||| 0.5 0.5 ||| 0-0\n",
+}
+OF_ALL = {
+    "pdf": b"%PDF-1.7\n",
+    "xls": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(9),
+    "sqlite": b"SQLite format 3\0" + bytes(9),
+    "lfs": b"version https://git-lfs.github.com/spec/v1\n",
+    "pickle": b"\x80\x04\x95\x0b\0",
+}
+
+
+@pytest.mark.parametrize(("name", "content"), [*OF_DICTIONARIES.items(), *OF_ALL.items()])
+def test_what_is_not_read_is_named_with_what_to_do(tmp_path: Path, name: str, content: bytes) -> None:
+    (tmp_path / "it's").write_bytes(content)
+    kind = kind_of(tmp_path / "it's", DICTIONARY)
+    assert kind.name == name
+    assert (kind_of(tmp_path / "it's", VECTORS).name == name) == (name in OF_ALL)
+    with open_beginning(tmp_path / "it's") as file, pytest.raises(BadFile) as caught:
+        readable_kind(file, DICTIONARY)
+    assert str(caught.value).startswith(f"{tmp_path / 'it'}'s: expected a dictionary ")
+    assert f"got {kind.noun}; " in str(caught.value)
+    assert "{" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["x.bgl", "x.mdx", "x.slob", "x.dsl", "x.dsl.dz"])
+def test_a_name_counts_where_the_content_is_no_text(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"\x12\x34\0\1")
+    assert kind_of(tmp_path / name, DICTIONARY).noun.startswith("the format of ")
+    (tmp_path / name).write_text("roi\tking\n")
+    assert kind_of(tmp_path / name, DICTIONARY).name == "text"
+
+
+def test_a_word_that_looks_like_markup_is_one(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("<html> 0.1 -2e-3\nroi 0.1 0.2\n")
+    assert kind_of(tmp_path / "x").name == "text"
+
+
+def test_every_kind_is_read_or_says_what_to_do() -> None:
+    read = {kind.name for kind in KINDS if VECTORS in kind.readers}
+    assert read | {"text"} == READERS.keys()
+    assert all(kind.readers or kind.advice for kind in KINDS)
+
+
+def archive(path: Path, header: bytes) -> Path:
+    """An .npz with one array of this header, and nothing after it."""
+    stream = io.BytesIO()
+    stream.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
+    with zipfile.ZipFile(path, "w") as members:
+        members.writestr("a.npy", stream.getvalue())
+    return path
+
+
+def test_arrays_are_read_by_name(tmp_path: Path) -> None:
+    np.savez(tmp_path / "x.npz", a=np.arange(3), b=np.array("text"))
+    with open_archive(tmp_path / "x.npz") as arrays:
+        assert list(arrays) == ["a", "b"]
+        assert arrays["a"].tolist() == [0, 1, 2]
+        with pytest.raises(KeyError):
+            arrays["c"]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"{'descr': '<f4', 'fortran_order': False, 'shape': (9223372036854775807, 9223372036854775807), }\n",
+        b"{'descr': '<f4', 'fortran_order': False, 'shape': (1099511627776, 1024), }\n",
+        b"{'descr': '<f4', 'fortran_order': False, 'shape': (3L, ), }\n",
+        b"{'descr': '<f4\\<', 'fortran_order': False, 'shape': (3,), }\n",
+        b"{'descr': '|O', 'fortran_order': False, 'shape': (3,), }\n",
+        b"{" * 300,
+    ],
+)
+def test_headers_that_lie(tmp_path: Path, header: bytes) -> None:
+    # Warnings are errors in tests: none of these may be one.
+    with pytest.raises(ValueError), open_archive(archive(tmp_path / "x.npz", header)) as arrays:  # noqa: PT011
+        dict(arrays)
+
+
+def test_other_files(tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.arange(3))
+    for content in (b"", b"PK\3\4", (tmp_path / "x.npy").read_bytes()):
+        (tmp_path / "x.npz").write_bytes(content)
+        with pytest.raises(ValueError), open_archive(tmp_path / "x.npz") as arrays:  # noqa: PT011
+            dict(arrays)
+
+
+def test_what_numpy_warns_of_is_an_error() -> None:
+    with pytest.raises(ArithmeticError), strictly():
+        np.float64(1e308) * np.float64(10)
+    with pytest.raises(ValueError, match="odd"), strictly():
+        import warnings
+
+        warnings.warn("odd", DeprecationWarning, stacklevel=1)

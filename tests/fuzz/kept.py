@@ -26,14 +26,7 @@ from muse.ranking.model import AnswerModel
 from muse.ranking.oov import OovRanker, SpelledAlike
 from muse.ranking.probability import CALIBRATION, Calibration, _possible, write_calibration
 from muse.ranking.spelling import Grams
-from muse.space.derived import (
-    AnswerTable,
-    DerivedFiles,
-    read_answers,
-    read_hubness,
-    write_answers,
-    write_hubness,
-)
+from muse.space import derived
 from tests.fuzz.target import Target
 from tests.fuzz.texts import SENTENCES, files, only
 from tests.support.spaces import raw_rows
@@ -61,7 +54,7 @@ def _sums(folder: Path) -> dict[str, Any]:
     return {}
 
 
-def _twice(read: Callable[[DerivedFiles], Iterator[Any]]) -> Read:
+def _twice(read: Callable[[derived.DerivedFiles], Iterator[Any]]) -> Read:
     """What is read with the checksum that a file should have, and with the one that it has."""
 
     def both(folder: Path) -> Iterator[Any]:
@@ -69,9 +62,9 @@ def _twice(read: Callable[[DerivedFiles], Iterator[Any]]) -> Read:
         level = logger.level
         logger.setLevel(logging.CRITICAL)
         try:
-            yield from read(DerivedFiles(folder, _sums(folder)))
+            yield from read(derived.DerivedFiles(folder, _sums(folder)))
             _sum_up(folder)
-            yield from read(DerivedFiles(folder, _sums(folder)))
+            yield from read(derived.DerivedFiles(folder, _sums(folder)))
         finally:
             logger.setLevel(level)
 
@@ -82,17 +75,17 @@ def _answers(folder: Path) -> None:
     drawn = np.random.default_rng(0)
     counts = np.array([0, 2, 1, 3, 0, 1, 2])
     total = int(counts.sum())
-    table = AnswerTable(
+    table = derived.AnswerTable(
         np.concatenate([[0], np.cumsum(counts)]), drawn.integers(0, COUNT, total),
         drawn.uniform(-1, 1, total).astype(np.float32), drawn.uniform(0, 1, total).astype(np.float32),
         {"chosen": True, "pairs": 5},
     )  # fmt: skip
-    write_answers(folder / "0", DIRECTION, table)
+    derived.write_answers(folder / "0", DIRECTION, table)
     _sum_up(folder / "0")
 
 
-def _table(files: DerivedFiles) -> Iterator[Any]:
-    table = read_answers(files, DIRECTION, (COUNT, COUNT))
+def _table(files: derived.DerivedFiles) -> Iterator[Any]:
+    table = derived.read_answers(files, DIRECTION, (COUNT, COUNT))
     if table is not None:
         yield from (table.first(), table.csls, table.probability)
         columns, csls, probability = table.padded(np.arange(COUNT))
@@ -107,13 +100,13 @@ def _hubness(folder: Path) -> None:
     for language in DIRECTION:
         (folder / "0" / language).mkdir(parents=True)
     rows = torch.from_numpy(raw_rows(0, COUNT, 2)[:, 0] / 10)
-    write_hubness(folder / "0", DIRECTION, (rows, rows))
+    derived.write_hubness(folder / "0", DIRECTION, (rows, rows))
     _sum_up(folder / "0")
 
 
-def _hubs(files: DerivedFiles) -> Iterator[Any]:
+def _hubs(files: derived.DerivedFiles) -> Iterator[Any]:
     for languages in (DIRECTION, DIRECTION[::-1]):
-        if (found := read_hubness(files, languages, COUNT)) is not None:
+        if (found := derived.read_hubness(files, languages, COUNT)) is not None:
             assert found.shape == (COUNT,)
             yield found
 
@@ -134,7 +127,7 @@ def _calibrations(folder: Path) -> None:
     _sum_up(folder / "0")
 
 
-def _calibration(files: DerivedFiles) -> Iterator[Any]:
+def _calibration(files: derived.DerivedFiles) -> Iterator[Any]:
     if (found := files.read(derived_name(CALIBRATION, *DIRECTION), _possible)) is not None:
         yield vars(found)
 
@@ -157,7 +150,7 @@ def _unseen(folder: Path) -> None:
     _sum_up(folder / "0")
 
 
-def _model(files: DerivedFiles) -> Iterator[Any]:
+def _model(files: derived.DerivedFiles) -> Iterator[Any]:
     name = derived_name(oov.MODEL, *DIRECTION)
     if (found := files.read(name, lambda content: oov.possible(content, (COUNT, COUNT)))) is not None:
         yield from (found.hubness_back, found.mapped_hubness, found.whole.grams.basis)

@@ -13,15 +13,6 @@ from muse.alignment import Alignment
 from muse.errors import BadFile, BadSetting, NotConverged
 from muse.files.space_manifest import Reason
 from muse.learn import auto
-from muse.learn.auto import (
-    AUTO_OF_ROWS,
-    KNOWN_OF_ROWS,
-    Candidate,
-    best,
-    candidates,
-    initialisations,
-    reason_for,
-)
 from muse.learn.initialise import INITIALISATIONS
 from muse.learn.initialise.components import Initialiser
 from muse.learn.pair import LanguagePair
@@ -54,7 +45,7 @@ def scripted(*rounds: RefineConfig, **script: Step) -> Script:
 
 def named(init: str) -> Script:
     config = AlignConfig(init=init)
-    return config, initialisations(config)
+    return config, auto.initialisations(config)
 
 
 def _initialise(name: str, what: Step) -> Initialiser:
@@ -69,9 +60,9 @@ def _initialise(name: str, what: Step) -> Initialiser:
     return initialise
 
 
-def tried(script: Script, runtime: Runtime | None = None) -> list[Candidate]:
+def tried(script: Script, runtime: Runtime | None = None) -> list[auto.Candidate]:
     (source, target, _), (config, initialisers) = pair(), script
-    return list(candidates(LanguagePair(source, target, runtime or Runtime()), initialisers, config))
+    return list(auto.candidates(LanguagePair(source, target, runtime or Runtime()), initialisers, config))
 
 
 def turn() -> Matrix:
@@ -83,7 +74,7 @@ def test_it_stops_at_the_first_aligned_start() -> None:
     assert [candidate.alignment.method for candidate in found] == ["bad", "good"]
     assert [candidate.verdict.label == "aligned" for candidate in found] == [False, True]
     assert CALLS == ["bad", "good"]
-    assert best(found).alignment.method == "good"
+    assert auto.best(found).alignment.method == "good"
 
 
 @pytest.mark.parametrize(("away", "refinements"), [(1.0, 1), (2.0, 2)])
@@ -178,10 +169,10 @@ def test_a_damaged_checkpoint_is_refused(tmp_path: Path, name: str, value: Any, 
 
 
 def test_identical_strings_only_where_allowed() -> None:
-    names = [name for name, _ in initialisations(AlignConfig())]
+    names = [name for name, _ in auto.initialisations(AlignConfig())]
     assert "identical" in names
     assert names[0].startswith("gromov")
-    assert [name for name, _ in initialisations(AlignConfig(no_identical=True))] == [
+    assert [name for name, _ in auto.initialisations(AlignConfig(no_identical=True))] == [
         name for name in names if name != "identical"
     ]
 
@@ -200,7 +191,7 @@ def test_a_mapping_that_gets_no_better_is_given_up(
 
 @pytest.mark.parametrize("init", sorted({*INITIALISATIONS} - {"auto", "dictionary"}))
 def test_one_initialisation_alone(init: str) -> None:
-    assert {name.split(":")[0] for name, _ in initialisations(AlignConfig(init=init))} == {init}
+    assert {name.split(":")[0] for name, _ in auto.initialisations(AlignConfig(init=init))} == {init}
 
 
 def test_unknown_initialisations() -> None:
@@ -208,15 +199,17 @@ def test_unknown_initialisations() -> None:
         AlignConfig(init="magic")
 
 
-def candidate(label: str, criterion: float) -> Candidate:
-    return Candidate(Alignment(WRONG, method=label, criterion=criterion), Verdict(label, 0.5, 0.5, 0.5), 1.0)
+def candidate(label: str, criterion: float) -> auto.Candidate:
+    return auto.Candidate(
+        Alignment(WRONG, method=label, criterion=criterion), Verdict(label, 0.5, 0.5, 0.5), 1.0
+    )
 
 
 def test_best_prefers_the_better_verdict_to_the_higher_criterion() -> None:
     aligned, high, low = candidate("aligned", 0.05), candidate("failed", 0.9), candidate("doubtful", 0.1)
-    assert best([low, high, aligned]) is aligned
-    assert best([low, high]) is low
-    assert best([high, candidate("failed", 0.5)]) is high
+    assert auto.best([low, high, aligned]) is aligned
+    assert auto.best([low, high]) is low
+    assert auto.best([high, candidate("failed", 0.5)]) is high
     assert aligned.as_json().keys() >= {"init", "criterion", "verdict", "confidence", "seconds"}
 
 
@@ -228,7 +221,7 @@ def test_why_the_best_was_chosen_is_said_by_who_chose_it() -> None:
         ([low, high], Reason.CRITERION),
         ([low, high, wrong], Reason.VERDICT),
     ):
-        assert reason_for(tried, best(tried)) is expected
+        assert auto.reason_for(tried, auto.best(tried)) is expected
 
 
 def test_a_candidate_remembers_what_its_stages_told() -> None:
@@ -253,14 +246,14 @@ def test_of_plain_rounds_the_one_with_the_highest_criterion_counts(monkeypatch: 
 
 def test_beside_pairs_of_an_encoder_only_quick_initialisations_are_tried() -> None:
     given = AlignConfig(pseudo_dictionary=Lexicon((("chat", "cat"),)))
-    assert [name for name, _ in initialisations(given)] == ["gromov:rank", "identical"]
-    assert [name for name, _ in initialisations(replace(given, no_identical=True))] == ["gromov:rank"]
-    assert [name for name, _ in initialisations(replace(given, init="features"))] == ["features"]
+    assert [name for name, _ in auto.initialisations(given)] == ["gromov:rank", "identical"]
+    assert [name for name, _ in auto.initialisations(replace(given, no_identical=True))] == ["gromov:rank"]
+    assert [name for name, _ in auto.initialisations(replace(given, init="features"))] == ["features"]
 
 
 def test_rows_are_tried_without_ranks_and_refined_by_transport() -> None:
     plan = AlignConfig().for_unranked_rows()
-    assert [name for name, _ in initialisations(plan)] == list(AUTO_OF_ROWS)
+    assert [name for name, _ in auto.initialisations(plan)] == list(auto.AUTO_OF_ROWS)
     assert first_rounds(plan) == ROUNDS_OF_ROWS
     assert {type(config) for config in first_rounds(plan)} == {TransportConfig}
     assert first_rounds(AlignConfig(refine=False).for_unranked_rows()) == ()  # --no-refine
@@ -271,19 +264,19 @@ def test_rows_are_tried_without_ranks_and_refined_by_transport() -> None:
 
 @pytest.mark.parametrize("init", INITIALISATIONS)
 def test_an_initialisation_is_used_or_refused(init: str) -> None:
-    usable = {"auto", "dictionary", *(name.split(":")[0] for name in KNOWN_OF_ROWS)}
+    usable = {"auto", "dictionary", *(name.split(":")[0] for name in auto.KNOWN_OF_ROWS)}
     if init not in usable:
         match = f"--init {init} needs words, most frequent first, got unlabelled"
         with pytest.raises(BadSetting, match=match):
             AlignConfig(init=init).for_unranked_rows()
         return
-    names = [name for name, _ in initialisations(AlignConfig(init=init).for_unranked_rows())]
+    names = [name for name, _ in auto.initialisations(AlignConfig(init=init).for_unranked_rows())]
     assert init in ("auto", "dictionary") or [name.split(":")[0] for name in names] == [init]
 
 
 def test_gromov_of_rows_matches_their_centroids() -> None:
     source, target, turn = mixture(seed=1)
-    ((name, initialise),) = initialisations(AlignConfig(init="gromov").for_unranked_rows())
+    ((name, initialise),) = auto.initialisations(AlignConfig(init="gromov").for_unranked_rows())
     score, rng = LanguagePair(source, target).criterion(), np.random.default_rng(0)
     (found,) = initialise(LanguagePair(source, target), score, rng)
     assert found.method == name == "gromov:clusters"

@@ -1,4 +1,4 @@
-"""The story of one run: what it refuses, what it learns, and that a seed repeats it."""
+"""The story of one run: what it refuses and learns, that a seed repeats it; the criterion of a pair."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.linalg
+import torch
 
 from muse.alignment import Alignment
 from muse.errors import BadSetting, Mismatch
 from muse.learn import bilingual
 from muse.learn.auto import Candidate
 from muse.learn.bilingual import MINIMUM_WORDS, Learned, check_pair, learn, normalise_in_place, sampled
-from muse.learn.pair import LanguagePair
+from muse.learn.pair import LanguagePair, mean_cosine
 from muse.learn.settings import AlignConfig
 from muse.learn.supervise.model_selection import Supervision
 from muse.learn.supervise.training_pairs import TrainingPairs
@@ -24,6 +25,8 @@ from muse.progress import Progress
 from muse.run.runtime import Runtime
 from muse.run.seeds import AlignStream, generator
 from muse.vectors import Vectors
+from tests.search.test_neighbours import random_rows
+from tests.search.test_retrieval import cosines, csls
 from tests.support.spaces import rotation
 from tests.support.toys import DIMENSION, mixture, pair, raw_pair, strangers
 
@@ -288,3 +291,34 @@ def test_rows_with_known_pairs_are_kept(monkeypatch: pytest.MonkeyPatch) -> None
     assert len(set(found.words)) == 100
     assert known - {"absent"} <= set(found.words)
     assert not known.issuperset(found.words[:60])  # and not first
+
+
+def test_the_definition() -> None:
+    x, y = random_rows(0, 40), random_rows(1, 30)
+    best = csls(x, y, 10).argmax(axis=1)
+    assert mean_cosine(x, y) == pytest.approx(cosines(x, y)[np.arange(40), best].mean(), abs=1e-5)
+
+
+def test_the_right_mapping_is_highest() -> None:
+    source, target, turn = pair()
+    score = LanguagePair(source, target).criterion()
+    assert score(turn) > 0.95
+    assert all(score(rotation(seed, DIMENSION)) < score(turn) - 0.1 for seed in range(1, 6))
+
+
+def test_length_does_not_count() -> None:
+    source, target, turn = pair()
+    score = LanguagePair(source, target).criterion(200)
+    assert score(3 * turn) == pytest.approx(score(turn), abs=1e-6)
+
+
+def test_only_the_most_frequent_words_count() -> None:
+    source, target, turn = pair()
+    few = LanguagePair(source.most_frequent(200), target.most_frequent(200)).criterion()
+    assert LanguagePair(source, target).criterion(200)(turn) == few(turn)
+    assert LanguagePair(source, target).criterion()(turn) != few(turn)
+
+
+def test_turning_both_spaces_changes_nothing() -> None:
+    x, y, turn = random_rows(2, 90), random_rows(3, 90), torch.from_numpy(rotation(4, 12))
+    assert mean_cosine(x @ turn.T, y @ turn.T) == pytest.approx(mean_cosine(x, y), abs=1e-5)

@@ -1,4 +1,4 @@
-"""Accuracy in both directions, each answer beside the list, the table of them, and the baselines."""
+"""Accuracy in both directions, answers beside the list, baselines; and how reliable probabilities are."""
 
 from dataclasses import replace
 
@@ -8,8 +8,10 @@ import pytest
 from muse.evaluation.words import GroupScore
 from muse.lexicon import Lexicon
 from muse.normalise import Normalisation, normalise
+from muse.ranking.translations import Translation
+from muse.report.charts import reliability_drawing
 from muse.report.facts import Accuracy
-from muse.report.measured import Gold, gold_answers, measure, reliability_of
+from muse.report.measured import Gold, GoldAnswer, gold_answers, measure, reliability, reliability_of
 from muse.report.page import accuracy_table
 from muse.space import Side, Space
 from muse.vectors import Vectors
@@ -114,3 +116,46 @@ def test_groups_that_say_nothing_are_left_out_and_missing_ones_have_no_figure() 
     assert band.remark == f"0 and {WORDS} words"
     (kind,) = (row for row in parts[2].rows if row.name == "all others")
     assert kind.marks[0][0] is None  # "plain" was all words of that direction
+
+
+RNG = np.random.default_rng(0)
+
+
+def test_honest_probabilities_have_hardly_an_error() -> None:
+    rng = np.random.default_rng(1)
+    probabilities = rng.random(20_000)
+    found = reliability(probabilities, rng.random(20_000) < probabilities, rng)
+    assert found.error < 2
+    assert found.lean == ""
+    assert len(found.bins) == 10
+
+
+@pytest.mark.parametrize(("power", "lean"), [(0.5, "modest"), (2.0, "sure")])
+def test_too_high_and_too_low_ones_are_told(power: float, lean: str) -> None:
+    rng = np.random.default_rng(1)
+    probabilities = rng.random(2_000)
+    found = reliability(probabilities, rng.random(2_000) < probabilities**power, rng)
+    assert found.lean == lean
+    assert found.error > 5
+
+
+def test_every_answer_is_in_one_bin_and_one_grade() -> None:
+    probabilities = np.array([0.0, 0.1, 0.39, 0.4, 0.79, 0.85, 1.0])
+    found = reliability(probabilities, np.array([True] * 7), RNG)
+    assert sum(one.found.queries for one in found.bins) == 7
+    assert {grade.name: grade.queries for grade in found.grades} == {"trusted": 2, "likely": 2, "weak": 3}
+    assert [one.found.name for one in found.bins] == ["0 %", "10 %", "30 %", "40 %", "70 %", "80 %", "90 %"]
+
+
+def test_without_probabilities_nothing_is_known() -> None:
+    answer = GoldAnswer("roi", 1, Translation("king", 0.3, mutual=True), ("king",), 1)
+    assert reliability_of([answer], RNG) is None
+
+
+def test_the_drawing_has_a_disc_where_predicted_and_found_meet() -> None:
+    found = reliability(np.array([0.05, 0.95]), np.array([False, True]), RNG)
+    drawing = reliability_drawing(found)
+    (low, high) = drawing.dots
+    assert low.at[0] < high.at[0]
+    assert low.at[1] > high.at[1]  # of pixels, from the top
+    assert "5 % predicted, 0 % right" in drawing.alt

@@ -7,17 +7,6 @@ from torch.nn.functional import normalize
 
 from muse.errors import BadSetting
 from muse.search import approximate
-from muse.search.approximate import (
-    CANDIDATES,
-    LISTS_TRIED,
-    ONE_WAY,
-    Approximation,
-    Demand,
-    Depth,
-    Index,
-    Prepared,
-    Recall,
-)
 from muse.search.exact import Neighbours, nearest
 from muse.sentences.mining import MiningConfig, mine
 
@@ -37,10 +26,10 @@ def sides() -> tuple[torch.Tensor, torch.Tensor]:
     return normalize(keys[:12_000] + 0.5 * drawn(2, 12_000)), keys
 
 
-def searched(queries: torch.Tensor, keys: torch.Tensor, k: int) -> tuple[Neighbours, Recall]:
+def searched(queries: torch.Tensor, keys: torch.Tensor, k: int) -> tuple[Neighbours, approximate.Recall]:
     """What is found, and the recall that is reported."""
-    recalls: list[Recall] = []
-    found = Approximation("approximate", report=recalls.append).nearest(queries, keys, k)
+    recalls: list[approximate.Recall] = []
+    found = approximate.Approximation("approximate", report=recalls.append).nearest(queries, keys, k)
     return found, recalls[0]
 
 
@@ -48,9 +37,9 @@ def searched(queries: torch.Tensor, keys: torch.Tensor, k: int) -> tuple[Neighbo
 @pytest.mark.parametrize("common", [0, 1])  # the length of what all rows have in common
 def test_scores_are_exact_and_recall_is_true(sides: tuple[torch.Tensor, torch.Tensor], common: int) -> None:
     x, y = (normalize(rows + common * torch.eye(D)[1]) for rows in sides)
-    assert (float(y.mean(dim=0).square().sum()) > ONE_WAY) == bool(common)
+    assert (float(y.mean(dim=0).square().sum()) > approximate.ONE_WAY) == bool(common)
     found, recall = searched(x, y, 10)
-    assert recall.depth is not None and recall.depth.lists in LISTS_TRIED
+    assert recall.depth is not None and recall.depth.lists in approximate.LISTS_TRIED
     assert recall.queries == 1_000
     torch.testing.assert_close(found.scores, (x[:, None] * y[found.indices]).sum(dim=2))
     best = nearest(x, y, 10).scores
@@ -66,7 +55,7 @@ def test_a_query_whose_lists_have_too_few_keys_is_searched_exactly(
     sides: tuple[torch.Tensor, torch.Tensor],
 ) -> None:
     x, y = sides[0][:50], sides[1]
-    found = Index(y, np.random.default_rng(0)).search(x, 1_000, approximate.Depth(1e-9, 1))
+    found = approximate.Index(y, np.random.default_rng(0)).search(x, 1_000, approximate.Depth(1e-9, 1))
     assert (found.indices >= 0).all()
     torch.testing.assert_close(found.scores, nearest(x, y, 1_000).scores)
 
@@ -74,9 +63,12 @@ def test_a_query_whose_lists_have_too_few_keys_is_searched_exactly(
 @pytest.mark.slow
 def test_deeper_finds_more(sides: tuple[torch.Tensor, torch.Tensor]) -> None:
     x, y = sides[0][:3_000], sides[1]
-    index = Index(y, np.random.default_rng(0))
+    index = approximate.Index(y, np.random.default_rng(0))
     best = nearest(x, y, 1).scores[:, 0]
-    found = [index.search(x, 1, Depth(lists, CANDIDATES[0])).scores[:, 0] for lists in LISTS_TRIED]
+    found = [
+        index.search(x, 1, approximate.Depth(lists, approximate.CANDIDATES[0])).scores[:, 0]
+        for lists in approximate.LISTS_TRIED
+    ]
     shares = [float((one >= best - 1e-6).double().mean()) for one in found]
     assert shares == sorted(shares)
     assert shares[-1] > 0.999
@@ -86,7 +78,9 @@ def test_recall_is_of_queries_that_chose_nothing(sides: tuple[torch.Tensor, torc
     keys = sides[1]
     sample = keys[:800].clone()  # half are keys, which find themselves at any depth,
     sample[1::2] = drawn(6, 400)  # half are near none
-    prepared = Prepared.of(sample, keys, 1, np.random.default_rng(0), Demand(at_10=0.0))
+    prepared = approximate.Prepared.of(
+        sample, keys, 1, np.random.default_rng(0), approximate.Demand(at_10=0.0)
+    )
     assert prepared.recall.depth is not None and prepared.recall.queries == 400
     found = prepared.search(sample[1::2]).scores[:, 0]
     right = float((found >= nearest(sample[1::2], keys, 1).scores[:, 0] - 1e-6).double().mean())
@@ -108,7 +102,7 @@ def test_what_misses_too_much_is_not_trusted(
     monkeypatch.setattr(approximate, "LISTS_TRIED", (1e-9,))
     monkeypatch.setattr(approximate, "CANDIDATES", (1, 0.0))
     found, recall = searched(x, y, 3)
-    assert recall == Recall(1.0, 1.0, 2_000, None)
+    assert recall == approximate.Recall(1.0, 1.0, 2_000, None)
     assert torch.equal(found.indices, nearest(x, y, 3).indices)
 
 
@@ -116,17 +110,17 @@ def test_few_keys_are_searched_exactly() -> None:
     rows = drawn(3, 200)
     found, recall = searched(rows, rows, 1)
     assert found.indices[:, 0].tolist() == list(range(200))
-    assert recall == Recall(1.0, 1.0, 200, None)
+    assert recall == approximate.Recall(1.0, 1.0, 200, None)
 
 
 def test_when_it_applies() -> None:
-    assert Approximation("auto").applies(80_001, 80_001)
-    assert not Approximation("auto").applies(80_001, 79_998)
-    assert not Approximation("auto").applies(80_001, 80_001, on_gpu=True)
-    assert not Approximation("exact").applies(80_001, 80_001)
-    assert Approximation("approximate").applies(1, 1)
+    assert approximate.Approximation("auto").applies(80_001, 80_001)
+    assert not approximate.Approximation("auto").applies(80_001, 79_998)
+    assert not approximate.Approximation("auto").applies(80_001, 80_001, on_gpu=True)
+    assert not approximate.Approximation("exact").applies(80_001, 80_001)
+    assert approximate.Approximation("approximate").applies(1, 1)
     with pytest.raises(BadSetting, match="--search must be one of auto, exact, approximate; got 'fast'"):
-        Approximation("fast")
+        approximate.Approximation("fast")
 
 
 @pytest.mark.slow
@@ -134,8 +128,8 @@ def test_mining_finds_the_same_pairs(sides: tuple[torch.Tensor, torch.Tensor]) -
     x = sides[0]
     y = normalize(x + 0.05 * torch.randn(x.shape, generator=torch.Generator().manual_seed(5)))
     exact = mine(x.numpy(), y.numpy())
-    recalls: list[Recall] = []
-    asked = MiningConfig(approximation=Approximation("approximate", report=recalls.append))
+    recalls: list[approximate.Recall] = []
+    asked = MiningConfig(approximation=approximate.Approximation("approximate", report=recalls.append))
     found = mine(x.numpy(), y.numpy(), config=asked)
     common = set(map(tuple, exact.pairs.tolist())) & set(map(tuple, found.pairs.tolist()))
     assert len(common) > 0.99 * len(exact)

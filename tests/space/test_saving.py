@@ -1,8 +1,9 @@
-"""Saving: whole or not at all, whatever goes wrong, and nothing of the user's overwritten."""
+"""Saving whole or not at all, whatever goes wrong; and loading a space that others replace."""
 
 import errno
 import hashlib
 import json
+import multiprocessing
 import tracemalloc
 from dataclasses import replace
 from pathlib import Path
@@ -10,16 +11,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from muse.api.settings import check, settings_of
 from muse.errors import BadFile, BadSetting, Mismatch, MuseError, NotConverged
 from muse.files.space_folder import write_array
-from muse.files.space_manifest import InputFile
+from muse.files.space_manifest import InputFile, read_manifest
 from muse.installation import __version__
 from muse.search.retrieval import Retrieval
-from muse.space import Provenance, check_addition, check_out, load_space, save_space
+from muse.space import Provenance, check_addition, check_out, load_space, loading, save_space
 from muse.space import saving as space_saving
-from tests.support.spaces import PROVENANCE, raw_rows, saved, side_to_save, sides_to_save
+from tests.support.spaces import PROVENANCE, best, raw_rows, saved, side_to_save, sides_to_save
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -268,3 +270,54 @@ def test_names_that_some_disks_take_for_one_are_refused(tmp_path: Path, other: s
         check_addition(tmp_path / "space", [other])
     with pytest.raises(BadSetting, match=f"got 'fr' and '{other}'"):
         check(settings_of(src="fr", tgt=other))
+
+
+def save_seeded(folder: Path, version: int) -> None:
+    """A space whose languages both have rows of this version."""
+    rows = 1 + version * np.eye(9, 8, dtype=np.float32)
+    sides = {name: side_to_save(name, rows) for name in ("fr", "en")}
+    save_space(folder, sides, pivot="en", provenance=PROVENANCE)
+
+
+def test_a_space_that_is_replaced_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save_seeded(tmp_path / "space", 1)
+    load, replaced = loading._load_side, list[str]()
+
+    def load_late(folder: Path, manifest: Any, language: str, **rest: Any) -> object:
+        if language == "en" and not replaced:
+            replaced.append(language)
+            save_seeded(tmp_path / "space", 2)
+        return load(folder, manifest, language, **rest)
+
+    monkeypatch.setattr(loading, "_load_side", load_late)
+    for checked in (True, False):
+        replaced.clear()
+        space = load_space(tmp_path / "space", check=checked)
+        assert replaced
+        np.testing.assert_array_equal(space.vectors("fr").matrix, space.vectors("en").matrix)
+
+
+@pytest.mark.parametrize("name", ["vectors.npy", "mapping.npy"])
+def test_numbers_that_are_not_finite(tmp_path: Path, name: str) -> None:
+    save_seeded(tmp_path / "space", 1)
+    path = tmp_path / "space" / "fr" / name
+    array = np.load(path)
+    array[-1, -1] = np.nan
+    np.save(path, array)
+    read_manifest(tmp_path / "space").write(tmp_path / "space")
+    with pytest.raises(BadFile, match=rf"fr/{name}: expected finite numbers, got nan or inf"):
+        load_space(tmp_path / "space")
+
+
+def _first_translation(folder: Path) -> str:
+    """What a process of its own finds; at the top, where `spawn` can import it."""
+    return best(load_space(folder), "été", source="fr", target="en", top=1)[0][0]
+
+
+@pytest.mark.slow
+def test_a_spawned_process_answers_whatever_threads_its_parent_has(tmp_path: Path) -> None:
+    save_seeded(tmp_path / "space", 1)
+    torch.ones(300, 300) @ torch.ones(300, 300)  # torch's threads run by now
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        found = pool.apply_async(_first_translation, [tmp_path / "space"]).get(120)
+    assert found == _first_translation(tmp_path / "space")

@@ -1,10 +1,19 @@
-"""Corrections: what they promise of the rows they were learned from, against numpy's own SVD."""
+"""Corrections against numpy's own SVD; pooling against each sentence by itself, in double precision."""
+
+import math
 
 import numpy as np
 import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from muse.errors import BadSetting, Mismatch
+from muse.sentences.encoders import pooling
 from muse.sentences.encoders.composed import Correction, joint_moments, moments_of
+from muse.sentences.encoders.pooling import Power, Signed, check_powers, mean, power_means, sums
+from muse.sentences.encoders.ragged import Ragged
 from muse.vectors import Matrix
 
 
@@ -104,3 +113,119 @@ def test_too_little_text_is_refused() -> None:
 def test_all_components_are_too_many() -> None:
     with pytest.raises(BadSetting, match="at most 5 components here, got 6"):
         moments_of([cloud()], Correction.parse("pcr", "6"))
+
+
+ROWS = np.random.default_rng(0).normal(size=(50, 7)).astype(np.float32)
+POWERS: tuple[Power, ...] = (-math.inf, 1, 2, 3, 5, 0.5, 2.5, 40, math.inf, Signed(2), Signed(4), Signed(40))
+
+
+def drawn(lengths: list[int], seed: int = 0) -> Ragged:
+    rng = np.random.default_rng(seed)
+    return Ragged.of([rng.integers(0, len(ROWS), length).tolist() for length in lengths])
+
+
+def sentences(of: Ragged, rows: NDArray[np.float32]) -> list[NDArray[np.float64]]:
+    return [rows[ids.numpy()].astype(np.float64) for ids in torch.split(of.ids, of.lengths.tolist())]
+
+
+def power_mean_of_one(x: NDArray[np.float64], power: Power) -> NDArray[np.float64]:
+    """The definition, for the words (t, d) of one sentence."""
+    p = power.p if isinstance(power, Signed) else power
+    if not len(x):
+        return np.zeros(x.shape[1])
+    if math.isinf(p):
+        return np.asarray(x.max(axis=0) if p > 0 else x.min(axis=0))
+    plain = float(p).is_integer() and not isinstance(power, Signed)
+    m = np.mean(x**p if plain else np.sign(x) * np.abs(x) ** p, axis=0)
+    return np.asarray(np.sign(m) * np.abs(m) ** (1 / p))
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(st.integers(0, 12), max_size=12), st.sampled_from(POWERS))
+def test_power_means_are_those_of_each_sentence(lengths: list[int], p: Power) -> None:
+    of = drawn(lengths)
+    expected = [power_mean_of_one(x, p) for x in sentences(of, ROWS)]
+    found = power_means(of, torch.from_numpy(ROWS), [p]).numpy()
+    np.testing.assert_allclose(found, np.reshape(expected, (-1, 7)), atol=2e-5)
+
+
+def test_powers_stand_side_by_side() -> None:
+    of, rows = drawn([3, 0, 2]), torch.from_numpy(ROWS)
+    parts = [power_means(of, rows, [p]) for p in (3, -math.inf, 1)]
+    assert torch.equal(power_means(of, rows, (3, -math.inf, 1)), torch.cat(parts, dim=1))
+
+
+def test_signed_powers_are_odd_functions() -> None:
+    """All signs changed, so is that of the mean; and they meet the plain power where none is negative."""
+    of, rows = drawn([3, 1, 7]), torch.from_numpy(ROWS)
+    powers: list[Power] = [Signed(2), Signed(4), 3, 0.5]
+    assert torch.equal(power_means(of, -rows, powers), -power_means(of, rows, powers))
+    plain = power_means(of, rows.abs(), [2, 4])
+    assert torch.equal(power_means(of, rows.abs(), [Signed(2), Signed(4)]), plain)
+    found = power_means(Ragged.of([[0, 1, 2]]), torch.tensor([[-3.0], [-1.0], [1.0]]), [Signed(2), 2])
+    np.testing.assert_allclose(found, [[-math.sqrt(9 / 3), math.sqrt(11 / 3)]], rtol=1e-6)
+
+
+def test_high_powers_neither_vanish_nor_overflow() -> None:
+    rows = torch.tensor([[1e-6, 1e6], [1e-7, -1e5]])
+    of = Ragged.of([[0, 1]])
+    found = power_means(of, rows, [301])[0]
+    np.testing.assert_allclose(found, [1e-6 * 2 ** (-1 / 301), 1e6 * 2 ** (-1 / 301)], rtol=1e-5)
+
+
+def test_power_means_rise_with_the_power() -> None:
+    of, rows = drawn([5, 9, 2]), torch.from_numpy(np.abs(ROWS))
+    ordered = torch.stack([power_means(of, rows, [p]) for p in (-math.inf, 0.5, 1, 2, 3, 40, math.inf)])
+    assert (ordered.diff(dim=0) >= -1e-5).all()
+
+
+def test_means_and_sums_with_weights() -> None:
+    of = drawn([4, 0, 1, 6])
+    weights = np.random.default_rng(1).random(len(of.ids)).astype(np.float32)
+    parts = np.split(weights.astype(np.float64), of.offsets[1:-1])
+    rows = torch.from_numpy(ROWS)
+    found = (mean(of, rows, weights), sums(of, rows, weights), mean(of, rows))
+    for x, w, one, total, plain in zip(sentences(of, ROWS), parts, *found, strict=True):
+        np.testing.assert_allclose(total, w @ x, atol=1e-5)
+        np.testing.assert_allclose(one, w @ x / w.sum() if len(w) else np.zeros(7), atol=1e-5)
+        np.testing.assert_allclose(plain, x.mean(axis=0) if len(w) else np.zeros(7), atol=1e-5)
+
+
+def test_a_sentence_longer_than_what_is_gathered_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    of, rows = drawn([40, 3, 700]), torch.from_numpy(ROWS)
+    expected = power_means(of, rows, POWERS)
+    monkeypatch.setattr(pooling, "GATHERED", 16)  # fewer columns at once, and one sentence after the other
+    assert torch.allclose(power_means(of, rows, POWERS), expected)
+
+
+@pytest.mark.parametrize("longest", [2, 3, 7])
+def test_sums_go_by_pieces_where_sentences_are_long(monkeypatch: pytest.MonkeyPatch, longest: int) -> None:
+    of, rows = drawn([0, 7, 3, 0, 14, 1, 0]), torch.from_numpy(ROWS)
+    weights = np.random.default_rng(1).random(len(of.ids)).astype(np.float32)
+
+    def found() -> tuple[torch.Tensor, ...]:
+        return sums(of, rows), sums(of, rows, weights), mean(of, rows, weights)
+
+    expected = found()
+    monkeypatch.setattr(pooling, "LONGEST", longest)
+    for one, other in zip(found(), expected, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-5)
+
+
+@pytest.mark.parametrize("p", [0, 0.0, -1, -0.5, math.nan])
+def test_powers_without_a_mean_are_refused(p: float) -> None:
+    why = "geometric mean" if p == 0 else "infinite at 0"
+    with pytest.raises(BadSetting, match=why):
+        check_powers([1, p])
+
+
+@pytest.mark.parametrize("p", [3, 1, 0.5, 0, -2, math.inf, math.nan])
+def test_only_even_powers_are_signed(p: float) -> None:
+    with pytest.raises(BadSetting, match=r"even number above 0, such as 2s, got .*s"):
+        check_powers([1, Signed(p)])
+
+
+def test_no_powers_are_refused_and_repeated_ones_dropped() -> None:
+    with pytest.raises(BadSetting, match="at least one p"):
+        check_powers([])
+    assert check_powers([3, 1, 3]) == (3.0, 1.0)

@@ -7,20 +7,8 @@ import pytest
 
 from muse.errors import BadSetting, Mismatch
 from muse.evaluation.score import Signature
+from muse.sentences.evaluation import probing
 from muse.sentences.evaluation.classifier import ClassifierConfig, Labelled, folds
-from muse.sentences.evaluation.probing import (
-    Probe,
-    ProbeScore,
-    content_probe,
-    evaluate_probe,
-    first_sign_probe,
-    gender_probe,
-    has_genders,
-    language_probe,
-    length_probe,
-    order_probe,
-    sign_count_probe,
-)
 from muse.text.tokens import Tokeniser
 
 CONTENT = [
@@ -42,7 +30,7 @@ def text(count: int = 900, seed: int = 0) -> list[str]:
     return lines
 
 
-def bags(probe: Probe) -> np.ndarray:
+def bags(probe: probing.Probe) -> np.ndarray:
     """The sum (n, d) of random rows of the words: what knows words and no order."""
     rng = np.random.default_rng(0)
     known: dict[str, np.ndarray] = {}
@@ -52,15 +40,15 @@ def bags(probe: Probe) -> np.ndarray:
     return np.array([np.sum([known[token] for token in line], axis=0) for line in tokens], np.float32)
 
 
-def scored(probe: Probe, rows: np.ndarray) -> ProbeScore:
-    return evaluate_probe(
+def scored(probe: probing.Probe, rows: np.ndarray) -> probing.ProbeScore:
+    return probing.evaluate_probe(
         probe.name, Labelled(rows, np.array(probe.labels)), Signature("logistic", "en-en"),
         config=ClassifierConfig(strengths=(0.01, 1.0)), rng=np.random.default_rng(0),
     )  # fmt: skip
 
 
 def test_length_classes_are_lengths() -> None:
-    probe = length_probe(text(), "en", 600, np.random.default_rng(0))
+    probe = probing.length_probe(text(), "en", 600, np.random.default_rng(0))
     lengths = [len(Tokeniser("en").tokens(sentence)) for sentence in probe.sentences]
     spans: dict[int, list[int]] = {}
     for label, length in zip(probe.labels, lengths, strict=True):
@@ -76,7 +64,7 @@ def test_length_classes_are_lengths() -> None:
 
 
 def test_content_is_a_word_that_is_there_alone() -> None:
-    probe = content_probe(text(), "en", 600, np.random.default_rng(0))
+    probe = probing.content_probe(text(), "en", 600, np.random.default_rng(0))
     word_of: dict[int, set[str]] = {}
     for label, sentence in zip(probe.labels, probe.sentences, strict=True):
         found = set(sentence.lower().rstrip(".").split()) & set(CONTENT)
@@ -90,7 +78,7 @@ def test_content_is_a_word_that_is_there_alone() -> None:
 
 def test_order_swaps_two_neighbours_and_a_sum_cannot_tell() -> None:
     lines = text(800)
-    probe = order_probe(lines, "en", 800, np.random.default_rng(0))
+    probe = probing.order_probe(lines, "en", 800, np.random.default_rng(0))
     assert Counter(probe.labels)[0] == Counter(probe.labels)[1]
     whole = {" ".join(Tokeniser("en").tokens(line)): line for line in lines}
     sorted_whole = {tuple(sorted(line.lower().split())) for line in whole}
@@ -104,7 +92,7 @@ def test_order_swaps_two_neighbours_and_a_sum_cannot_tell() -> None:
 
 def test_languages_are_told_by_their_words() -> None:
     other = [line.replace("w", "v") for line in text(400, seed=1)]
-    probe = language_probe(
+    probe = probing.language_probe(
         {"en": [*text(500), "Same."], "fr": [*other, "Same.", ""]}, 600, np.random.default_rng(0)
     )
     assert Counter(probe.languages) == {"en": 300, "fr": 300}
@@ -118,7 +106,7 @@ def test_every_fold_is_tested_and_all_hits_count_together() -> None:
     rows = (8 * np.eye(2)[labels] + rng.normal(size=(100, 2))).astype(np.float32)
     fold = folds(labels, 5, rng)
     rows[fold == 3] = rows[fold == 3][:, ::-1]  # of one fold the classes have changed places
-    found = evaluate_probe(
+    found = probing.evaluate_probe(
         "x", Labelled(rows, labels), Signature("logistic", "en-en"),
         config=ClassifierConfig(strengths=(1.0,)), rng=rng, split=fold,
     )  # fmt: skip
@@ -128,12 +116,12 @@ def test_every_fold_is_tested_and_all_hits_count_together() -> None:
 
 def test_a_sentence_stands_in_a_probe_once() -> None:
     lines = text(400)
-    for make in (length_probe, content_probe, order_probe):
+    for make in (probing.length_probe, probing.content_probe, probing.order_probe):
         probe = make(lines * 2, "en", 10_000, np.random.default_rng(0))
         assert len(set(probe.sentences)) == len(probe.sentences)
 
 
-@pytest.mark.parametrize("make", [length_probe, content_probe, order_probe])
+@pytest.mark.parametrize("make", [probing.length_probe, probing.content_probe, probing.order_probe])
 def test_too_little_text(make: object) -> None:
     with pytest.raises(Mismatch, match="give more text"):
         make(["One line.", "Another line."], "en", 100, np.random.default_rng(0))  # type: ignore[operator]
@@ -171,7 +159,7 @@ def classes_of(labels: object, keys: list[object]) -> dict[object, set[object]]:
 
 def test_signs_are_counted_up_to_eleven() -> None:
     texts = punctuated()
-    probe = sign_count_probe([*texts, *texts], "fr", 440, np.random.default_rng(0))
+    probe = probing.sign_count_probe([*texts, *texts], "fr", 440, np.random.default_rng(0))
     counts = [len(texts[sentence]) for sentence in probe.sentences]
     found = classes_of(probe.labels, [min(count, 11) for count in counts])
     assert found == {label: {label + 1} for label in range(11)}  # none has 0: these are left out
@@ -182,13 +170,13 @@ def test_signs_are_counted_up_to_eleven() -> None:
 def test_rare_counts_are_left_out_instead_of_discarding_the_others() -> None:
     few = [f"Mot {name} , mot ." for name in range(600)] + [f"Mot {name} ." for name in range(500)]
     rare = [f"Mot {name} , mot ; mot ." for name in range(15)]
-    probe = sign_count_probe([*few, *rare], "fr", 10_000, np.random.default_rng(0))
+    probe = probing.sign_count_probe([*few, *rare], "fr", 10_000, np.random.default_rng(0))
     assert Counter(probe.labels) == {0: 500, 1: 500}
 
 
 def test_the_first_sign_is_a_class() -> None:
     texts = punctuated()
-    probe = first_sign_probe(list(texts), "fr", 500, np.random.default_rng(0))
+    probe = probing.first_sign_probe(list(texts), "fr", 500, np.random.default_rng(0))
     found = classes_of(probe.labels, [texts[sentence][0] for sentence in probe.sentences])
     assert sorted(map(len, found.values())) == [1] * len(MARKS)
     assert set.union(*found.values()) == set(MARKS)
@@ -196,12 +184,12 @@ def test_the_first_sign_is_a_class() -> None:
 
 def test_marks_within_a_word_are_spelling() -> None:
     lines = [f"C'est peut-être l'heure {name}{'?!'[name % 2]}" for name in range(60)]
-    probe = first_sign_probe(lines, "fr", 60, np.random.default_rng(0))
+    probe = probing.first_sign_probe(lines, "fr", 60, np.random.default_rng(0))
     assert {line[-1] for line in probe.sentences} == {"?", "!"}
     of = {label: line[-1] for label, line in zip(probe.labels, probe.sentences, strict=True)}
     assert all(line[-1] == of[label] for label, line in zip(probe.labels, probe.sentences, strict=True))
     with pytest.raises(Mismatch, match="give more text"):  # all have one mark
-        sign_count_probe(lines, "fr", 60, np.random.default_rng(0))
+        probing.sign_count_probe(lines, "fr", 60, np.random.default_rng(0))
 
 
 def articled(count: int = 800) -> list[str]:
@@ -225,7 +213,7 @@ def swapped(sentence: str) -> str:
 
 def test_all_articles_are_swapped_in_half_of_the_sentences() -> None:
     lines = articled()
-    probe = gender_probe(lines, "fr", 600, np.random.default_rng(0))
+    probe = probing.gender_probe(lines, "fr", 600, np.random.default_rng(0))
     assert Counter(probe.labels) == {0: 300, 1: 300}
     for label, sentence in zip(probe.labels, probe.sentences, strict=True):
         assert (swapped(sentence) if label else sentence) in lines
@@ -234,7 +222,7 @@ def test_all_articles_are_swapped_in_half_of_the_sentences() -> None:
 
 def test_only_what_agrees_can_tell_a_swap() -> None:
     """A sum of words has articles and nouns but no pairs of them; the product of their genders tells all."""
-    probe = gender_probe(articled(500), "fr", 400, np.random.default_rng(0))
+    probe = probing.gender_probe(articled(500), "fr", 400, np.random.default_rng(0))
     words = sorted({word for sentence in probe.sentences for word in sentence.split()[:5]})
     counts = np.array([[word in text.split() for word in words] for text in probe.sentences], np.float32)
     signs = [
@@ -255,7 +243,7 @@ def test_only_what_agrees_can_tell_a_swap() -> None:
 )
 def test_articles_are_swapped_as_written(language: str, sentence: str, changed: str) -> None:
     lines = [f"{sentence} {name}" for name in range(60)]
-    probe = gender_probe(lines, language, 100, np.random.default_rng(0))
+    probe = probing.gender_probe(lines, language, 100, np.random.default_rng(0))
     ends = {0: sentence, 1: changed}
     assert all(
         text.rpartition(" ")[0] == ends[label]
@@ -265,7 +253,9 @@ def test_articles_are_swapped_as_written(language: str, sentence: str, changed: 
 
 def test_sentences_without_articles_and_languages_without_genders() -> None:
     with pytest.raises(Mismatch, match="give more text"):
-        gender_probe(["L'eau est froide."] * 50, "fr", 100, np.random.default_rng(0))
+        probing.gender_probe(["L'eau est froide."] * 50, "fr", 100, np.random.default_rng(0))
     with pytest.raises(BadSetting, match="one of es, fr, it, whose articles have two genders; got en"):
-        gender_probe(["The cat."], "en", 100, np.random.default_rng(0))
-    assert [has_genders(name) for name in ("de", "en", "es", "fr", "it", "ita")] == [False] * 2 + [True] * 4
+        probing.gender_probe(["The cat."], "en", 100, np.random.default_rng(0))
+    assert [probing.has_genders(name) for name in ("de", "en", "es", "fr", "it", "ita")] == [False] * 2 + [
+        True
+    ] * 4

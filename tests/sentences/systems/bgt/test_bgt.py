@@ -34,37 +34,29 @@ from muse.sentences.systems.writing import best_sequences
 from muse.sentences.training.pairs import Pairs
 from muse.sentences.training.trainer import TrainerConfig
 from muse.space import load_space
-from tests.support.bgt import (
-    LAYERS,
-    PAIR,
-    SMALL,
-    drawn,
-    learner_of,
-    made,
-    posteriors,
-)
+from tests.support import bgt
 from tests.support.command import Command, refused, refused_leaving
 from tests.support.parallel import toy_space, toy_text, write_text
 from tests.support.toy_training import set_options
 
 
 def test_the_divergence_and_the_draws_are_those_of_a_gaussian() -> None:
-    mean, spread = torch.randn(3, 4, generator=drawn()), torch.rand(3, 4, generator=drawn(1)) + 0.2
+    mean, spread = torch.randn(3, 4, generator=bgt.drawn()), torch.rand(3, 4, generator=bgt.drawn(1)) + 0.2
     gaussian = latent_network.Gaussian(mean, (spread**2).log())
     expected = kl_divergence(Normal(mean, spread), Normal(0.0, 1.0)).sum(dim=1)
     torch.testing.assert_close(gaussian.divergence(), expected)
     assert not latent_network.Gaussian(torch.zeros(2, 3), torch.zeros(2, 3)).divergence().any()
     near = torch.full((1, 200), 0.03, dtype=torch.bfloat16)  # whose variance bf16 rounds to 1.03125
     assert 0.04 < latent_network.Gaussian(torch.zeros_like(near), near).divergence().item() < 0.05
-    generator = drawn(2)
+    generator = bgt.drawn(2)
     samples = torch.stack([gaussian.sample(generator) for _ in range(4_000)])
     torch.testing.assert_close(samples.mean(dim=0), mean, atol=0.08, rtol=0)
     torch.testing.assert_close(samples.std(dim=0), spread, atol=0.05, rtol=0)
-    assert torch.equal(gaussian.sample(drawn(3)), gaussian.sample(drawn(3)))
+    assert torch.equal(gaussian.sample(bgt.drawn(3)), gaussian.sample(bgt.drawn(3)))
 
 
 def test_an_encoder_is_a_map_of_the_mean_and_padding_is_nothing() -> None:
-    encoder = latent_network.Encoder(5, 3, None, drawn())
+    encoder = latent_network.Encoder(5, 3, None, bgt.drawn())
     rows, mask = torch.randn(2, 4, 5), torch.tensor([[True] * 4, [True, True, False, False]])
     found = encoder(rows, mask)
     weight = next(encoder.parameters())
@@ -74,7 +66,7 @@ def test_an_encoder_is_a_map_of_the_mean_and_padding_is_nothing() -> None:
 
 def test_features_stand_beside_the_mean_and_have_a_bias() -> None:
     encoder, rows, features = (
-        latent_network.Encoder(5, 3, None, drawn(), surface=2),
+        latent_network.Encoder(5, 3, None, bgt.drawn(), surface=2),
         torch.randn(2, 4, 5),
         torch.rand(2, 2),
     )
@@ -98,8 +90,8 @@ def test_the_surface_is_the_logarithms_of_length_and_counts(counted: int) -> Non
 
 
 def test_a_length_is_negative_binomial_of_a_log_linear_mean() -> None:
-    length, n = latent_network.Length(4, drawn()).double(), torch.tensor([0, 1, 2, 7, 30, 100])
-    latents = torch.randn(6, 4, generator=drawn(), dtype=torch.float64)
+    length, n = latent_network.Length(4, bgt.drawn()).double(), torch.tensor([0, 1, 2, 7, 30, 100])
+    latents = torch.randn(6, 4, generator=bgt.drawn(), dtype=torch.float64)
     named = dict(length.named_parameters())
     with torch.no_grad():
         named["_log_shape"].fill_(0.7)
@@ -113,8 +105,8 @@ def test_a_length_is_negative_binomial_of_a_log_linear_mean() -> None:
 
 
 def test_a_length_is_as_probable_in_half_precision() -> None:
-    length = latent_network.Length(3, drawn())
-    latents, lengths = torch.randn(50, 3, generator=drawn()), torch.arange(250, 300)
+    length = latent_network.Length(3, bgt.drawn())
+    latents, lengths = torch.randn(50, 3, generator=bgt.drawn()), torch.arange(250, 300)
     with torch.autocast("cpu", torch.bfloat16):
         half = length(latents, lengths)
     torch.testing.assert_close(half, length(latents, lengths), rtol=0.0, atol=3.0)  # else 15
@@ -123,7 +115,7 @@ def test_a_length_is_as_probable_in_half_precision() -> None:
 @pytest.mark.parametrize("form", ["rows", "map"])
 def test_a_bag_s_likelihood_is_its_formula(form: str) -> None:
     rows = torch.randn(9, 5) if form == "rows" else None
-    scores = latent_network.Scores(4, 8, rows, drawn())
+    scores = latent_network.Scores(4, 8, rows, bgt.drawn())
     decoder, z = latent_network.Decoder(scores), torch.randn(2, 4)
     sentences = Ragged.of([[5, 8, 6], [7]]).padded()
     chances = scores(z).log_softmax(dim=1)
@@ -137,14 +129,14 @@ def test_a_bag_s_likelihood_is_its_formula(form: str) -> None:
         for place, ids in enumerate(told)
     ])  # fmt: skip
     torch.testing.assert_close(decoder([z], sentences, smoothing=0.1), smoothed)
-    length = latent_network.Length(4, drawn(1))
+    length = latent_network.Length(4, bgt.drawn(1))
     whole = latent_network.Decoder(scores, length=length)([z], sentences)
     torch.testing.assert_close(whole, expected + length(z, torch.tensor([3, 1])))
 
 
 def test_all_bags_of_a_length_are_as_probable_as_the_length() -> None:
-    length, z = latent_network.Length(4, drawn(1)), torch.randn(1, 4, generator=drawn(2))
-    decoder = latent_network.Decoder(latent_network.Scores(4, 3, None, drawn()), length=length)
+    length, z = latent_network.Length(4, bgt.drawn(1)), torch.randn(1, 4, generator=bgt.drawn(2))
+    decoder = latent_network.Decoder(latent_network.Scores(4, 3, None, bgt.drawn()), length=length)
     for n in range(1, 6):
         every = torch.tensor([*itertools.product(range(3), repeat=n)])
         nats = decoder([z.expand(len(every), -1)], Padded(every, torch.ones_like(every, dtype=torch.bool)))
@@ -152,11 +144,11 @@ def test_all_bags_of_a_length_are_as_probable_as_the_length() -> None:
 
 
 def test_a_decoder_with_layers_is_a_distribution_over_sequences_that_the_latents_move() -> None:
-    body = TransformerLayers(LAYERS.transformer(1, decoder=True), drawn())
-    decoder = latent_network.Decoder(latent_network.Scores(24, 7, None, drawn(1)), body)
+    body = TransformerLayers(bgt.LAYERS.transformer(1, decoder=True), bgt.drawn())
+    decoder = latent_network.Decoder(latent_network.Scores(24, 7, None, bgt.drawn(1)), body)
     every = torch.tensor([[BOS, *ids] for ids in itertools.product(range(7), repeat=2)])
     sentences = Padded(every, torch.ones_like(every, dtype=torch.bool))
-    latents = [torch.randn(1, 8, generator=drawn(seed)).expand(len(every), -1) for seed in (2, 3)]
+    latents = [torch.randn(1, 8, generator=bgt.drawn(seed)).expand(len(every), -1) for seed in (2, 3)]
     found = decoder(latents, sentences)
     # It sums to one only where no token is seen before it is told.
     torch.testing.assert_close((-found).exp().sum(), torch.tensor(1.0))
@@ -167,13 +159,13 @@ def test_a_decoder_with_layers_is_a_distribution_over_sequences_that_the_latents
 
 
 def test_the_terms_are_those_of_the_paper() -> None:
-    network = made()
-    told, divergence, translated, _ = network.terms(PAIR, 1, drawn(4))
-    meanings, own = posteriors(network)
+    network = bgt.made()
+    told, divergence, translated, _ = network.terms(bgt.PAIR, 1, bgt.drawn(4))
+    meanings, own = bgt.posteriors(network)
     torch.testing.assert_close(
         divergence, meanings[1].divergence() + own[0].divergence() + own[1].divergence()
     )
-    generator, sentences = drawn(4), [side.padded() for side in PAIR]
+    generator, sentences = bgt.drawn(4), [side.padded() for side in bgt.PAIR]
     shared = meanings[1].sample(generator)
     parts = [
         decode([shared, posterior.sample(generator)], given)
@@ -183,12 +175,12 @@ def test_the_terms_are_those_of_the_paper() -> None:
     crossed = network.translators[0]([meanings[1].mean], sentences[0], 0.1)
     crossed = crossed + network.translators[1]([meanings[0].mean], sentences[1], 0.1)
     torch.testing.assert_close(translated, crossed)
-    assert torch.equal(LanguageLatents(network)(PAIR[1], "fra"), own[1].mean)
+    assert torch.equal(LanguageLatents(network)(bgt.PAIR[1], "fra"), own[1].mean)
 
 
 def test_a_translator_of_bags_tells_no_length() -> None:
-    network = made()
-    network.terms(PAIR, 0, drawn()).translated.mean().backward()  # type: ignore[no-untyped-call]
+    network = bgt.made()
+    network.terms(bgt.PAIR, 0, bgt.drawn()).translated.mean().backward()  # type: ignore[no-untyped-call]
     graded = {name for name, part in network.named_parameters() if part.grad is not None}
     assert not [name for name in graded if "_length" in name]
     assert any(name.startswith("semantic") for name in graded)
@@ -197,49 +189,49 @@ def test_a_translator_of_bags_tells_no_length() -> None:
 
 
 def test_the_loss_anneals_the_prior_and_alternates_sides() -> None:
-    network = made()
-    learner, rows = learner_of(network), torch.arange(2)
+    network = bgt.made()
+    learner, rows = bgt.learner_of(network), torch.arange(2)
     for step, weight in ((1, 0.1), (2, 0.2), (10, 1.0), (25, 1.0)):
-        told, divergence, translated, _ = network.terms(PAIR, step % 2, drawn(step))
+        told, divergence, translated, _ = network.terms(bgt.PAIR, step % 2, bgt.drawn(step))
         learner.begin(step)
-        found = learner.loss(rows, drawn(step))
+        found = learner.loss(rows, bgt.drawn(step))
         torch.testing.assert_close(found, (told + weight * divergence + translated).mean())
 
 
 def test_the_side_may_be_another_for_every_pair() -> None:
-    network = made()
-    meanings, own = posteriors(network)
-    found = network.terms(PAIR, torch.tensor([1, 0]), drawn()).divergence
+    network = bgt.made()
+    meanings, own = bgt.posteriors(network)
+    found = network.terms(bgt.PAIR, torch.tensor([1, 0]), bgt.drawn()).divergence
     expected = torch.stack([meanings[1].divergence()[0], meanings[0].divergence()[1]])
     torch.testing.assert_close(found, expected + own[0].divergence() + own[1].divergence())
     for side in (0, 1):
         for one, other in zip(
-            network.terms(PAIR, torch.full((2,), side), drawn()),
-            network.terms(PAIR, side, drawn()),
+            network.terms(bgt.PAIR, torch.full((2,), side), bgt.drawn()),
+            network.terms(bgt.PAIR, side, bgt.drawn()),
             strict=True,
         ):
             torch.testing.assert_close(one, other)
 
 
 def test_pairs_draw_their_sides() -> None:
-    network = made(replace(SMALL, sides="pairs"))
-    learner, rows = learner_of(network), torch.arange(2)
+    network = bgt.made(replace(bgt.SMALL, sides="pairs"))
+    learner, rows = bgt.learner_of(network), torch.arange(2)
     learner.begin(10)
-    sides = torch.randint(2, (2,), generator=drawn(3))
-    generator = drawn(3)
+    sides = torch.randint(2, (2,), generator=bgt.drawn(3))
+    generator = bgt.drawn(3)
     torch.randint(2, (2,), generator=generator)
-    told, divergence, translated, _ = network.terms(PAIR, sides, generator)
+    told, divergence, translated, _ = network.terms(bgt.PAIR, sides, generator)
     expected = (told + divergence + translated).mean()
-    torch.testing.assert_close(learner.loss(rows, drawn(3)), expected)
+    torch.testing.assert_close(learner.loss(rows, bgt.drawn(3)), expected)
 
 
 def test_without_reconstruction_the_translation_loss_is_left() -> None:
-    network = made(replace(SMALL, reconstruction=0.0))
+    network = bgt.made(replace(bgt.SMALL, reconstruction=0.0))
     assert {name.split(".")[0] for name, _ in network.named_parameters()} == {"semantic", "translators"}
-    learner = learner_of(network)
+    learner = bgt.learner_of(network)
     learner.begin(50)
-    expected = network.terms(PAIR, 0, drawn()).translated.mean()
-    torch.testing.assert_close(learner.loss(torch.arange(2), drawn()), expected)
+    expected = network.terms(bgt.PAIR, 0, bgt.drawn()).translated.mean()
+    torch.testing.assert_close(learner.loss(torch.arange(2), bgt.drawn()), expected)
 
 
 def test_batches_by_tokens_hold_every_pair_once() -> None:
@@ -248,31 +240,31 @@ def test_batches_by_tokens_hold_every_pair_once() -> None:
     rows = torch.arange(len(lengths))
     training = torch.tensor([6, 5, 4, 3, 2, 1])
     text = Pairs(sides[0], sides[1], (rows, rows), training, rows[:1], 0)
-    network = made(replace(SMALL, tokens=16))
+    network = bgt.made(replace(bgt.SMALL, tokens=16))
     learner = BgtLearner(network, ("en", "fra"), text, TrainerConfig())
     order = torch.tensor([3, 0, 5, 1, 2, 4])
-    batches = learner.batches(order, 2, drawn())
+    batches = learner.batches(order, 2, bgt.drawn())
     assert sorted(torch.cat([*batches]).tolist()) == list(range(6))
     for batch in batches:
         widest = max(max(lengths[int(training[place])]) + 2 for place in batch)
         assert widest * len(batch) <= 16
     assert max(map(len, batches)) > 1
-    again = learner.batches(order, 2, drawn())
+    again = learner.batches(order, 2, bgt.drawn())
     assert all(torch.equal(one, other) for one, other in zip(batches, again, strict=True))
-    network = made()
+    network = bgt.made()
     plain = BgtLearner(network, ("en", "fra"), text, TrainerConfig())
-    assert [len(batch) for batch in plain.batches(order, 4, drawn())] == [4, 2]
+    assert [len(batch) for batch in plain.batches(order, 4, bgt.drawn())] == [4, 2]
 
 
-@pytest.mark.parametrize("config", [SMALL, LAYERS], ids=["bag", "layers"])
+@pytest.mark.parametrize("config", [bgt.SMALL, bgt.LAYERS], ids=["bag", "layers"])
 @pytest.mark.parametrize(
     "without", [{}, {"language": 0}, {"translation": 0.0}, {"prior": 0.0}, {"sides": "pairs"}]
 )
 def test_every_part_that_is_there_learns(config: BgtConfig, without: dict[str, Any]) -> None:
     config = BgtConfig(**{**vars(config), **without})
-    network = made(config)
+    network = bgt.made(config)
     small = Ragged.of([[5, 6], [6]]), Ragged.of([[6], [5, 5, 6]])
-    told, divergence, translated, _ = network.terms(small, 0, drawn())
+    told, divergence, translated, _ = network.terms(small, 0, bgt.drawn())
     (told + divergence + translated).mean().backward()  # type: ignore[no-untyped-call]
     still = [name for name, part in network.named_parameters() if part.grad is None or not part.grad.any()]
     assert not still
@@ -389,7 +381,7 @@ def test_it_writes_translations_and_paraphrases(written: Path) -> None:
 
 
 def test_a_paraphrase_is_decoded_without_the_wording_of_its_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    network = made(LAYERS).eval()
+    network = bgt.made(bgt.LAYERS).eval()
     source = Ragged.of([[5, 6], [6]])
     decoder, latents = latents_of(network, source, monkeypatch, "en")
     assert decoder is network.decoders[0]
@@ -439,7 +431,7 @@ def latents_of(
 
 
 def test_a_sample_is_drawn_for_each_sentence_whatever_its_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    network = made(LAYERS).eval()
+    network = bgt.made(bgt.LAYERS).eval()
     sentences = [[5, 6], [6], [6, 5, 5], [5]]
     source = Ragged.of(sentences)
     decoder, (meaning, own) = latents_of(network, source, monkeypatch, seed=1)
@@ -454,7 +446,7 @@ def test_a_sample_is_drawn_for_each_sentence_whatever_its_batch(monkeypatch: pyt
 
 
 def test_samples_are_those_of_the_prior(monkeypatch: pytest.MonkeyPatch) -> None:
-    network = made(LAYERS).eval()
+    network = bgt.made(bgt.LAYERS).eval()
     source = Ragged.of([[*ids] for ids in itertools.product((5, 6), repeat=8)])  # 256 sentences
     own = latents_of(network, source, monkeypatch, seed=0)[1][1].flatten().numpy()
     assert kstest(own, "norm").pvalue > 0.01
@@ -462,12 +454,12 @@ def test_samples_are_those_of_the_prior(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_sample_needs_a_language_latent_of_its_own() -> None:
-    network = made(LAYERS)
+    network = bgt.made(bgt.LAYERS)
     with pytest.raises(BadSetting, match="a style and a sample are both the language latent"):
         Rewriting(network, ("en", "fra"), "en1", 0)
     for without in ({"language": 0}, {"reconstruction": 0.0}):
-        config = BgtConfig(**{**vars(LAYERS), **without})
-        network = made(config)
+        config = BgtConfig(**{**vars(bgt.LAYERS), **without})
+        network = bgt.made(config)
         with pytest.raises(BadSetting, match="a sample needs a language latent"):
             Rewriting(network, ("en", "fra"), seed=0)
 
@@ -569,7 +561,7 @@ def test_a_damaged_model_is_told(
 def test_bags_and_other_models_write_nothing(muse: Command, files: Path) -> None:
     assert muse(*good(files, "-q", "--epochs", 0)).code == 0
     refused(muse("translate", "--model", files / "out", "--src", "fr"), "expected a bgt of word pieces")
-    network = made()
+    network = bgt.made()
     with pytest.raises(BadSetting, match="no pieces to write"):
         Rewriting(network, ("en", "fra")).translate(["en1"])
     with pytest.raises(BadSetting, match="no order of words"):
@@ -579,7 +571,7 @@ def test_bags_and_other_models_write_nothing(muse: Command, files: Path) -> None
 def test_what_a_writer_is_advised_to_have_makes_one() -> None:
     advised = {name: int(value) for name, value in re.findall(r"--set (\w+)=(\d+)", OF_WRITERS)}
     config = replace(PRESETS["small"].config, **advised)
-    network = made(config)
+    network = bgt.made(config)
     latents = [torch.zeros(1, config.semantic), torch.zeros(1, config.language)]
     network.decoders[0].writing(latents, 1)  # type: ignore[operator]
 

@@ -13,17 +13,6 @@ from muse.run.runtime import Runtime
 from muse.run.seeds import torch_seeded
 from muse.sentences.encoders.ragged import Padded, Ragged
 from muse.sentences.systems.cmlm import cmlm_system, predictor
-from muse.sentences.systems.cmlm.cmlm_system import (
-    PRESETS,
-    CmlmLearner,
-    Cotrained,
-    NeighbourPairs,
-    find_neighbours,
-    hold_out,
-    predict_parts,
-    read_corpus,
-    scheduled,
-)
 from muse.sentences.systems.networks.masked_prediction import Cloze, Predicted, hide
 from muse.sentences.systems.networks.transformer import Inputs
 from muse.sentences.training.losses import Softmax
@@ -64,10 +53,12 @@ def model(words: predictor.Words, config: predictor.CmlmConfig = SMALL) -> predi
     return predictor.Cmlm(encoder, config, torch.zeros(words.count), generator(1))
 
 
-def learner(words: predictor.Words, config: predictor.CmlmConfig = SMALL) -> CmlmLearner:
-    texts = {name: hold_out(topical(name), np.random.default_rng(0)) for name in ("en", "fr")}
+def learner(words: predictor.Words, config: predictor.CmlmConfig = SMALL) -> cmlm_system.CmlmLearner:
+    texts = {name: cmlm_system.hold_out(topical(name), np.random.default_rng(0)) for name in ("en", "fr")}
     made = model(words, config)
-    return CmlmLearner(made, read_corpus(texts, made.encoder, Runtime()), config.share)
+    return cmlm_system.CmlmLearner(
+        made, cmlm_system.read_corpus(texts, made.encoder, Runtime()), config.share
+    )
 
 
 def test_words_of_two_languages_and_those_predicted(words: predictor.Words) -> None:
@@ -141,12 +132,12 @@ def test_a_masked_language_model_learns_from_no_neighbour(words: predictor.Words
 
 
 def predict(
-    model: predictor.Cmlm, text: NeighbourPairs, language: str, condition: str, share: float
+    model: predictor.Cmlm, text: cmlm_system.NeighbourPairs, language: str, condition: str, share: float
 ) -> Predicted:
-    return sum(predict_parts(model, text, language, condition, share=share), start=Predicted())
+    return sum(cmlm_system.predict_parts(model, text, language, condition, share=share), start=Predicted())
 
 
-def predict_all(made: CmlmLearner, condition: str) -> Predicted:
+def predict_all(made: cmlm_system.CmlmLearner, condition: str) -> Predicted:
     texts = made.held_out_text.items()
     parts = [predict(made.model, text, name, condition, made._share) for name, text in texts]
     return sum(parts, start=Predicted())
@@ -177,16 +168,16 @@ def test_the_head_starts_from_the_odds_of_the_words(words: predictor.Words) -> N
 
 def test_neighbours_stay_within_a_document_and_have_words(words: predictor.Words) -> None:
     documents = {"a": ["en1", "en2", "?", "en3 en4"], "b": ["en5", "en6 en7"]}
-    found = find_neighbours(documents, words.readers["en"], 3, "cpu", QUIET)
+    found = cmlm_system.find_neighbours(documents, words.readers["en"], 3, "cpu", QUIET)
     assert found.pairs.tolist() == [[0, 1], [4, 5]]
     with pytest.raises(Mismatch, match="adjacent paragraphs"):
-        find_neighbours({"a": ["en1", "?", "en2"]}, words.readers["en"], 3, "cpu", QUIET)
+        cmlm_system.find_neighbours({"a": ["en1", "?", "en2"]}, words.readers["en"], 3, "cpu", QUIET)
 
 
 def test_a_long_paragraph_is_read_in_parts_that_follow_each_other(words: predictor.Words) -> None:
     """Seven words, at most three at once: 3 + 2 + 2, and the next paragraph follows the last of them."""
     documents = {"a": ["en1 en2 en3 en4 en5 en6 en7", "en8"]}
-    found = find_neighbours(documents, words.readers["en"], 3, "cpu", QUIET)
+    found = cmlm_system.find_neighbours(documents, words.readers["en"], 3, "cpu", QUIET)
     assert found.passages.lengths.tolist() == [3, 2, 2, 1]
     assert found.pairs.tolist() == [[0, 1], [1, 2], [2, 3]]
 
@@ -204,12 +195,12 @@ def test_a_shuffled_neighbour_is_of_another_pair(
     words: predictor.Words, pairs: list[list[int]], shown: list[int]
 ) -> None:
     passages = Ragged.of([[5], [6], [7], [8], [9], [10]])
-    text = NeighbourPairs(passages, torch.tensor([[0, 1], [1, 2], [2, 3], [4, 5]]))
+    text = cmlm_system.NeighbourPairs(passages, torch.tensor([[0, 1], [1, 2], [2, 3], [4, 5]]))
     made = learner(words, changed(neighbour="shuffled"))
     found = made._neighbours(text, torch.tensor(pairs))
     assert found is not None
     assert found.ids.flatten().tolist() == shown
-    lone = NeighbourPairs(passages, torch.tensor([[2, 3]]))
+    lone = cmlm_system.NeighbourPairs(passages, torch.tensor([[2, 3]]))
     assert made._neighbours(lone, torch.tensor([[2, 3]])) is None
 
 
@@ -229,12 +220,12 @@ def test_the_model_reads_the_neighbour_that_is_asked_for(words: predictor.Words,
 
 def test_whole_documents_are_held_out() -> None:
     documents = {f"d{i}": [str(i)] for i in range(30)}
-    training, held_out = hold_out(documents, np.random.default_rng(1))
+    training, held_out = cmlm_system.hold_out(documents, np.random.default_rng(1))
     assert len(held_out) == 3
     assert {**training, **held_out} == documents
     assert not training.keys() & held_out.keys()
     with pytest.raises(Mismatch, match=r"x\.tsv: text must have at least two documents"):
-        hold_out({"one": ["a", "b"]}, np.random.default_rng(1), "x.tsv")
+        cmlm_system.hold_out({"one": ["a", "b"]}, np.random.default_rng(1), "x.tsv")
 
 
 def test_batches_have_one_language_and_hold_everything_once(words: predictor.Words) -> None:
@@ -274,7 +265,7 @@ def test_half_of_the_pairs_are_turned_and_one_language_is_hidden(
 def test_a_true_neighbour_tells_more_than_another_or_none(words: predictor.Words) -> None:
     made = learner(words, predictor.CmlmConfig(**{**vars(SMALL), "share": 0.9}))  # the rest says little
     config = TrainerConfig(epochs=12, batch=16, rate=1e-2, patience=12)
-    train(made, scheduled(config, 5, made.examples, 2), seed=0, runtime=Runtime())
+    train(made, cmlm_system.scheduled(config, 5, made.examples, 2), seed=0, runtime=Runtime())
     text = made.held_out_text["en"]
     told = {how: predict(made.model, text, "en", how, 0.9) for how in cmlm_system.CONDITIONS}
     assert told["true"].targets == told["shuffled"].targets == told["none"].targets
@@ -289,7 +280,7 @@ def test_training_together_adds_both_losses(words: predictor.Words) -> None:
     readers = [made.model.encoder.reader(name) for name in ("en", "fr")]
     pairs = make_pairs(sides, readers, rng=np.random.default_rng(0), device="cpu", progress=QUIET)
     bitext = PairLearner(made.model.encoder, Softmax(0.3, 20), ParallelCorpus("en", {"fr": pairs}))
-    both, rows = Cotrained(made, bitext, 0.2), torch.arange(8)
+    both, rows = cmlm_system.Cotrained(made, bitext, 0.2), torch.arange(8)
     drawn = generator()
     with torch_seeded(0):
         chosen = torch.randint(bitext.examples, (8,), generator=drawn)
@@ -315,7 +306,7 @@ def bert(vocabulary: int) -> int:
 @pytest.mark.parametrize(("vocabulary", "published"), [(30_522, 110e6), (501_153, 471e6)])
 def test_the_paper_preset_has_the_published_size(vocabulary: int, published: float) -> None:
     """BERT base's 110 million, and with the multilingual vocabulary LaBSE's 471 (Feng et al., 2020)."""
-    config = PRESETS["paper"].config
+    config = cmlm_system.PRESETS["paper"].config
     assert config.pieces == 501_153
     pieces = predictor.Words(vocabulary, {}, {})
     count = parameter_count(lambda drawn: predictor.CmlmEncoder(config, pieces, drawn))
@@ -327,7 +318,7 @@ def test_the_rate_falls_to_nothing_over_all_steps_and_no_sooner(words: predictor
     made, config = learner(words), TrainerConfig(epochs=4, batch=64)
     steps = 4 * len(made.batches(torch.randperm(made.examples, generator=generator()), 64, generator()))
     assert steps > 4 * -(-made.examples // 64)  # each of two languages has a batch that is not full
-    schedule = scheduled(config, 8, made.examples, 2).schedule
+    schedule = cmlm_system.scheduled(config, 8, made.examples, 2).schedule
     assert [schedule(step) for step in (4, 8, steps + 1)] == [0.5, 1.0, 0.0]
     assert schedule(steps) > 0
     assert predictor.STRATEGIES["staged"] == ("cmlm", "cmlm+br")
