@@ -39,12 +39,7 @@ OPTIONAL_IMPORTS = {"web": {"report"}, "sentences": {"cluster"}}
 SEE_LEARNING = {"learn", "api", "commands"}
 
 ONLY_USERS = {
-    "click": {
-        "cli",
-        "commands",
-        *(f"{name}.command" for name in ("cluster", "fetch")),
-        "sentences.commands",
-    },
+    "click": {"cli", "commands", *(f"{name}.command" for name in ("cluster", "fetch")), "sentences.commands"},
     "faiss": {"learn.initialise.clusters", "report.word_map", "search.approximate", "search.exact"},
     "fastapi": {"web"},
     "fasttext": {"embedding.fasttext_process", "files.vectors.fasttext"},
@@ -131,7 +126,6 @@ def _imported(tree: ast.AST) -> Iterator[str]:
 
 @cache
 def ours(tree: ast.AST) -> set[str]:
-    """The modules of muse that a file imports."""
     names: set[str] = set()
     for name in imported(tree):
         first, *parts = name.split(".")

@@ -36,7 +36,6 @@ SHOWS = {
 
 
 def wishes() -> Iterator[tuple[str, str]]:
-    """Yields each wish with its line."""
     yield from re.findall(r"^\| ([a-z][^|]+) \| `(.+)` \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
 
 

@@ -28,7 +28,6 @@ Write = Callable[[Path], object]
 
 
 def good(files: Path, *more: object) -> list[object]:
-    """The arguments of a run of a second that ends well."""
     files_and_out = files / "fr.vec", files / "en.vec", files / "out"
     return align_arguments(*files_and_out, "--init", "similarity", *more)
 
@@ -384,14 +383,12 @@ def test_the_glossary_is_part_of_the_package(muse: Command) -> None:
 
 @pytest.fixture
 def space(tmp_path: Path) -> Path:
-    """A saved space fr, en."""
     saved(tmp_path / "space")
     (tmp_path / "gold.txt").write_text("fr20 en20\nfr21 en21\n")
     return tmp_path / "space"
 
 
 def uses(space: Path) -> dict[str, list[object]]:
-    """Every command that uses a space."""
     return {
         "evaluate": ["evaluate", space, "--dictionary", space.parent / "gold.txt"],
         "induce": ["induce", space, "--out", space.parent / "induced.txt"],

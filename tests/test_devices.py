@@ -71,7 +71,6 @@ def evidence(runtime: Runtime, wrong: int = 0) -> TrainingPairs:
 
 
 def initial(method: Callable[..., Iterator[Alignment]], config: object) -> Stage:
-    """The stage of an initialisation."""
 
     def stage(runtime: Runtime) -> Found:
         pair = LanguagePair(SOURCE, TARGET, runtime)

@@ -53,7 +53,6 @@ RUNS: dict[str, tuple[str, tuple[str, ...], dict[str, str]]] = {
 
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
-    """Every kind of text of the toy languages."""
     pairs = toy_text(120)
     write_text(tmp_path / "parallel.tsv", pairs)
     rows = ["premise\thypothesis\tlabel\tSemEval_set"]
@@ -68,7 +67,6 @@ def files(tmp_path: Path) -> Path:
 
 
 def given(files: Path, kind: str) -> dict[str, Any]:
-    """The part of a request with that kind of text."""
     if kind == "parallel":
         return {"parallel": (files / "parallel.tsv",)}
     if kind == "nli":

@@ -23,7 +23,6 @@ PATIENCE = 60_000  # milliseconds
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site, built with every warning an error."""
     for package in ("material", "mkdocs", "mkdocstrings_handlers.python", "latex2mathml"):
         pytest.importorskip(package)
     out = tmp_path_factory.mktemp("site")

@@ -81,11 +81,7 @@ def test_an_installation_cut_short_is_named(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("encoding", "printed"),
-    [
-        ("utf-8", b"\xe6\xbc\xa2\xff.html"),
-        ("latin-1", b"\\u6f22\\udcff.html"),
-    ],
+    ("encoding", "printed"), [("utf-8", b"\xe6\xbc\xa2\xff.html"), ("latin-1", b"\\u6f22\\udcff.html")]
 )
 def test_a_path_that_the_terminal_cannot_show(tmp_path: Path, encoding: str, printed: bytes) -> None:
     saved(tmp_path / "space")

@@ -16,16 +16,7 @@ from muse.commands.command import command
 from muse.errors import BadSetting, Contradiction, reworded
 from muse.learn.settings import NORMALISATIONS, AlignConfig, AlignOptions
 from muse.normalise import DEFAULT_STEPS, STEPS
-from muse.options import (
-    Common,
-    departures,
-    given_only,
-    of_checkpoint,
-    option,
-    options_of,
-    recorded,
-    takes,
-)
+from muse.options import Common, departures, given_only, of_checkpoint, option, options_of, recorded, takes
 from tests.support.command import Command, align_arguments
 from tests.support.spaces import saved
 from tests.support.toys import raw_pair, write_vec
@@ -93,7 +84,6 @@ def test_a_command_is_made_of_its_options() -> None:
 
     @command(Options, examples=("muse work a",))
     def work(options: Options) -> None:
-        """Work."""
         seen.append(options)
 
     def run(*words: str) -> click.testing.Result:

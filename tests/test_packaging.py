@@ -84,8 +84,6 @@ def test_an_old_python_is_refused_before_anything_is_installed(tmp_path: Path, m
 
 @dataclass(frozen=True)
 class Built:
-    """The files that are published."""
-
     sdist: Path
     wheel: Path
 

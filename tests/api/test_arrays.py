@@ -79,10 +79,7 @@ def test_fewer_rows_are_read_where_fewer_are_wanted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (
-            FRENCH.matrix[0],
-            r"src_emb must be .* n rows of d .*, got an array of float32 of shape \(20,\)",
-        ),
+        (FRENCH.matrix[0], r"src_emb must be .* n rows of d .*, got an array of float32 of shape \(20,\)"),
         (FRENCH.matrix[:0], r"got an array of float32 of shape \(0, 20\)"),
         (FRENCH.matrix[None], r"of shape \(1, 600, 20\)"),
         (np.array([["le", "la"]]), "got an array of <U2 of shape"),

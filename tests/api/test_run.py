@@ -259,17 +259,10 @@ def test_the_words_of_vectors_that_are_composed_of_ngrams(tmp_path: Path) -> Non
     listed = [f"mot{row}" for row in range(600)]
     (tmp_path / "words.txt").write_text("\n".join(listed) + "\n\n")
     write_vec(tmp_path / "en.vec", target)
-    files: dict[str, Any] = {
-        "src_emb": made,
-        "tgt_emb": tmp_path / "en.vec",
-        "out": tmp_path / "space",
-    }
+    files: dict[str, Any] = {"src_emb": made, "tgt_emb": tmp_path / "en.vec", "out": tmp_path / "space"}
     space = muse.align("fr", "en", src_words=tmp_path / "words.txt", **files)
     assert list(space.vectors("fr").words) == listed
-    assert [file.name for file in space.manifest.languages["fr"].files] == [
-        "made",
-        "words.txt",
-    ]
+    assert [file.name for file in space.manifest.languages["fr"].files] == ["made", "words.txt"]
     with pytest.raises(BadSetting, match="a list of words is for vectors composed of n-grams"):
         muse.align("fr", "en", tgt_words=tmp_path / "words.txt", **files, force=True)
     with pytest.raises(BadSetting, match="src_words needs a single src, got 2"):

@@ -13,7 +13,6 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def load() -> Any:
-    """Imports a module of benchmarks."""
     return importlib.import_module
 
 

@@ -21,7 +21,6 @@ OLD = ("length", "signs", "content")  # the columns that results have had from t
 
 @pytest.fixture
 def probes(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The module of the probes, without a parser."""
     module = importlib.import_module("benchmarks.systems.bgt_probes")
     monkeypatch.setattr(module, "parser", lambda: None)
     return module

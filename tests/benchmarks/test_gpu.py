@@ -23,7 +23,6 @@ CHECKS = 10
 
 @pytest.fixture
 def gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
-    """The module, called for a small size."""
     files = ["--kept", str(tmp_path / "kept.json"), "--out", str(tmp_path / "gpu.csv")]
     monkeypatch.setattr(sys, "argv", [*SMALL, *files, "--parts", PARTS])
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "pretended")
@@ -124,9 +123,7 @@ def test_faiss_on_the_gpu_is_compared_with_torch(
 ) -> None:
     found = gpu.mutual_neighbours
     monkeypatch.setattr(
-        gpu,
-        "mutual_neighbours",
-        lambda x, y, how: found(x, y, how)[wrong if how.backend == "faiss" else 0 :],
+        gpu, "mutual_neighbours", lambda x, y, how: found(x, y, how)[wrong if how.backend == "faiss" else 0 :]
     )
     monkeypatch.setattr(sys, "argv", [*sys.argv[:-1], "faiss"])
     pretended_faiss(monkeypatch)

@@ -28,13 +28,11 @@ class Pairs:
         return self.count
 
     def training(self, rows: Tensor, generator: torch.Generator) -> LabelledPairs:
-        """The pairs with these numbers."""
         assert rows.min() >= 0 and rows.max() < self.count
         sentences = Ragged.of([[row] for row in rows.tolist()])
         return LabelledPairs(sentences, sentences, torch.ones(len(rows), dtype=torch.long))
 
     def held_out(self) -> Iterator[LabelledPairs]:
-        """Two of them."""
         yield self.training(torch.arange(2), torch.Generator())
 
 
@@ -46,7 +44,6 @@ class Network(torch.nn.Module):
         self.seen: list[tuple[str, str]] = []
 
     def logits(self, first: Ragged, second: Ragged, languages: tuple[str, str]) -> Tensor:
-        """The logits (b, classes)."""
         self.seen.append(languages)
         answer = 1 if languages[0] != languages[1] else 4
         return torch.eye(CLASSES)[torch.full((len(first),), answer)] * 50

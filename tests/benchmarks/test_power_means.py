@@ -59,7 +59,6 @@ def arguments(tmp_path: Path) -> list[str]:
 
 
 def made(power_means: Any, monkeypatch: pytest.MonkeyPatch, arguments: list[str]) -> list[dict[str, str]]:
-    """The rows of the file after a run."""
     monkeypatch.setattr(sys, "argv", arguments)
     power_means.main()
     with open(arguments[arguments.index("--out") + 1], encoding="utf-8", newline="") as file:  # noqa: PTH123

@@ -60,7 +60,6 @@ def test_the_kept_rows_have_these_columns(senteval: Any) -> None:
 
 @pytest.fixture
 def kept_rows() -> Any:
-    """The module."""
     return importlib.import_module("benchmarks.support.kept_rows")
 
 

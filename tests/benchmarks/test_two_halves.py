@@ -25,7 +25,6 @@ def corpus() -> list[tuple[str, str]]:
 
 @pytest.fixture
 def cut(tmp_path: Path) -> Any:
-    """The function, on the corpus."""
     module = importlib.import_module("benchmarks.support.two_halves")
     path = tmp_path / "pairs.tsv.gz"
     with gzip.open(path, "wt", encoding="utf-8") as file:

@@ -131,7 +131,6 @@ def test_a_file_without_its_language_is_wrong_usage(muse: Command, files: Path) 
 
 @pytest.fixture
 def space(files: Path) -> Path:
-    """A saved space of fr and en."""
     saved(files / "space", "fr", plain=True)
     return files / "space"
 

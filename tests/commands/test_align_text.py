@@ -39,7 +39,6 @@ def test_from_two_texts_to_a_space(folder: Path, muse: Command) -> None:
 
 @pytest.fixture
 def untrained(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No vectors are trained."""
 
     def train(*_: object, **__: object) -> None:
         pytest.fail("vectors are trained")

@@ -13,7 +13,6 @@ from tests.support.streams import piped
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The working directory, with a space and a text."""
     monkeypatch.chdir(tmp_path)
     saved(tmp_path / "space", plain=True)
     (tmp_path / "text").write_text("fr20 fr21\nfr22\n")

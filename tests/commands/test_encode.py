@@ -27,7 +27,6 @@ def space(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def stdin(monkeypatch: pytest.MonkeyPatch) -> io.BytesIO:
-    """Standard input, to be written to."""
     stream = io.BytesIO()
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=stream))
     return stream

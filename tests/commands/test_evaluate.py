@@ -11,7 +11,6 @@ from tests.support.spaces import PROVENANCE, sides_to_save
 
 @pytest.fixture
 def space(space: Path, here: Path) -> Path:
-    """A space, a gold dictionary and ratings."""
     gold = "".join(f"fr{i} en{(7 * i) % 40}\n" for i in range(30))
     (here / "gold.txt").write_text(f"{gold}nosuch en1\n")
     rated = "".join(f"fr{i}\ten{i}\t{(11 * i) % 5}\n" for i in range(30))

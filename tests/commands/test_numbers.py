@@ -107,7 +107,6 @@ def test_every_number_has_a_line_that_uses_it() -> None:
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with what the lines read."""
     folder = tmp_path_factory.mktemp("numbers")
     toy_space(folder / "space")
     for vectors in raw_pair(600)[:2]:

@@ -51,7 +51,6 @@ def sentences(space: Path, *more: object) -> list[object]:
 
 
 def pairs_of(space: Path) -> list[tuple[str, str]]:
-    """The lines of both texts, French first."""
     fr, en = ((space.parent / f"{name}.txt").read_text().splitlines() for name in ("fr", "en"))
     return list(zip(fr, en, strict=True))
 

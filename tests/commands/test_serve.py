@@ -57,11 +57,7 @@ def test_a_host_that_is_not_ours() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--host", "0.0.0.0"], "--allow-remote"),
-        (["--port", "99999"], "port"),
-    ],
+    ("arguments", "message"), [(["--host", "0.0.0.0"], "--allow-remote"), (["--port", "99999"], "port")]
 )
 def test_bad_settings(muse: Command, tmp_path: Path, arguments: list[str], message: str) -> None:
     saved(tmp_path / "space")

@@ -20,14 +20,12 @@ LOSSES = options_of(TrainOptions)["loss"].choices
 
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
-    """A folder with a space and parallel text."""
     toy_space(tmp_path / "space")
     write_text(tmp_path / "text.tsv", toy_text())
     return tmp_path
 
 
 def good(files: Path, *more: object, text: str = "text.tsv") -> list[object]:
-    """The arguments of a run of a second that ends well."""
     quick = ["--epochs", 4, "--batch", 32, "--rate", 0.02]
     plain = ["train", files / "space", "--lang", "fr", "--out", files / "out", *quick]
     return [*plain, *(["--parallel", files / text] if text else []), *more]

@@ -32,7 +32,6 @@ def files(tmp_path: Path) -> Path:
 
 
 def training(files: Path, *more: object, **texts: Path | str) -> list[object]:
-    """The arguments of a run that ends well; `texts` replace the files of languages."""
     sizes = set_options(*SIZES)
     files_of = {name: files / f"{name}.txt" for name in ("en", "fr")} | texts
     given = [part for name, path in files_of.items() for part in ("--text", f"{name}={path}")]
@@ -49,7 +48,6 @@ def pretraining(files: Path, *more: object) -> list[object]:
 
 
 def translating(files: Path, *more: object) -> list[object]:
-    """The arguments that translate with the model."""
     return ["translate", "--model", files / "out", "--src", "fr", *more]
 
 

@@ -280,7 +280,6 @@ def test_a_sentence_as_an_argument_is_text(muse: Command, space: Path) -> None:
 
 
 def nearest(folder: Path, language: str, word: str, top: int) -> list[tuple[str, float]]:
-    """By every cosine, sorted."""
     vectors = load_space(folder).vectors(language)
     cosines = np.asarray(vectors.matrix) @ np.asarray(vectors.matrix[vectors.index[word]])
     order = [row for row in np.argsort(-cosines) if vectors.words[row] != word]

@@ -43,10 +43,7 @@ def test_ids_are_shown_with_their_texts(muse: Command, tmp_path: Path) -> None:
     assert [answer["text"] for answer in found["answers"]["3"]] == [
         f"en text {answer['target']} of <b>" for answer in found["answers"]["3"]
     ]
-    assert found["translations"]["3"][0] == [
-        "36",
-        pytest.approx(1.0, abs=1e-5),
-    ]
+    assert found["translations"]["3"][0] == ["36", pytest.approx(1.0, abs=1e-5)]
 
 
 def test_without_texts_nothing_is_added(muse: Command, tmp_path: Path) -> None:

@@ -42,7 +42,6 @@ def text(tmp_path: Path) -> Path:
 
 
 def corpus(path: Path, out: Path, column: str | None = None, keep_case: bool = False) -> tuple[Corpus, str]:
-    """What is said of the corpus, and its tokens."""
     found = write_corpus([path], out, language="fr", column=column, keep_case=keep_case)
     return found, out.read_text(encoding="utf-8")
 

@@ -19,8 +19,6 @@ def encode(folder: Path, cache: Path, template: str = "{word}") -> list[np.ndarr
 
 
 class Counting:
-    """A model that counts letters."""
-
     def encode(self, texts: list[str], **_: object) -> np.ndarray:
         return np.array([[len(text), text.count("a")] for text in texts], np.float32)
 

@@ -164,10 +164,7 @@ def test_correlations() -> None:
     found = evaluate(ratings)
     assert found.pearson == pytest.approx(np.corrcoef(COSINES, ratings)[0, 1], abs=1e-6)
     assert found.spearman == pytest.approx(np.corrcoef(ranked(COSINES), ranked(ratings))[0, 1], abs=1e-6)
-    for value, (low, high) in (
-        (found.pearson, found.pearson_ci95),
-        (found.spearman, found.spearman_ci95),
-    ):
+    for value, (low, high) in ((found.pearson, found.pearson_ci95), (found.spearman, found.spearman_ci95)):
         assert low < value < high <= 1
     assert (found.pairs, found.covered, found.coverage) == (40, 40, 1)
 

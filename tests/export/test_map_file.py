@@ -25,7 +25,6 @@ def space(tmp_path_factory: pytest.TempPathFactory) -> Space:
 
 
 def rows() -> Matrix:
-    """Rows to map, one of them zeros."""
     found = raw_rows(9, 30)
     found[4] = 0
     return found

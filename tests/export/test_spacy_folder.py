@@ -69,7 +69,6 @@ def test_words_in_lower_case_are_found_by_capitalised_tokens(tmp_path: Path) -> 
 
 
 def space_with(language: str) -> Space:
-    """A space of this language and English."""
     rows = np.eye(2, dtype=np.float32)
     sides = plain_space(rows, rows, ["a", "b"], ["c", "d"]).sides
     renamed = replace(sides["fr"], vectors=replace(sides["fr"].vectors, language=language))

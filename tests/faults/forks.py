@@ -48,7 +48,6 @@ class Fork:
         return self._process.pid or 0
 
     def let_go(self) -> None:
-        """Let it begin."""
         os.close(self._hold)
 
     def ended(self, seconds: float) -> bool:

@@ -60,7 +60,6 @@ JOBS = (
 
 
 def prepare(folder: Path) -> None:
-    """Writes what the jobs read."""
     folder.mkdir(parents=True)
     source, target, _ = raw_pair(600)
     for vectors in (source, target):
@@ -95,7 +94,6 @@ def result(folder: Path, out: str) -> dict[str, Any] | None:
 
 
 def others(folder: Path, out: str) -> set[str]:
-    """The names beside `out` in the folder."""
     return {path.name for path in folder.iterdir()} - {out}
 
 

@@ -196,10 +196,7 @@ def test_rows_without_a_translation_are_left_out_and_counted(
         ("roi,king,1\nchat,cat,nan\n", r"d.txt:2: expected a finite number, got 'nan'"),
         ("fr,en\n", "expected at least one pair of words"),
         ("roi,king\nchat,cat\nmot,word\nmain,hand\nun,one\n" * 400 + 'x,"y\n', r"d.txt:2001: expected cells"),
-        (
-            '{"roi": "king"}\n',
-            r"d.txt:1: .* \(roi\)",
-        ),
+        ('{"roi": "king"}\n', r"d.txt:1: .* \(roi\)"),
         ('{"fr": "roi", "en": "king"}\n[]\n', r"d.txt:2: .*got '\[\]'"),
         (
             "roi" + " 0.5" * 50 + "\n",

@@ -26,7 +26,6 @@ TEXTS = ["a dog", 'two\nlines, "quoted" é', "\ud800 alone"]
 
 
 def copied(path: Path, out: Path, column: str | None = None, *, bare: bool = False) -> None:
-    """Copies the rows of a file as muse map does, unmapped."""
     with open_table(path, ReadOptions(column=column)) as table:
         files = StoreFiles(path, out, column, bare=bare)
         form = RowFormat(numbered=table.numbered, payload=files.payload_of(table.payload))

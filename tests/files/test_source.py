@@ -50,10 +50,7 @@ OTHERWISE = {
 def test_what_is_packed_otherwise_is_named(tmp_path: Path, name: str) -> None:
     path = tmp_path / "text"
     path.write_bytes(OTHERWISE[name] + TEXT)
-    with (
-        pytest.raises(BadFile, match=f"expected plain text, .*, got {name}"),
-        open_source(path),
-    ):
+    with pytest.raises(BadFile, match=f"expected plain text, .*, got {name}"), open_source(path):
         pass
 
 
@@ -194,12 +191,7 @@ def test_what_is_read_from_its_end_is_refused(content: bytes) -> None:
 
 
 def test_what_is_read_twice_is_refused() -> None:
-    for reader in (
-        is_packed,
-        gold_name,
-        checksum,
-        lambda path: list(read_column(path, None)),
-    ):
+    for reader in (is_packed, gold_name, checksum, lambda path: list(read_column(path, None))):
         with piped(TEXT) as path, pytest.raises(BadFile, match=r"expected a regular file, .*got a pipe"):
             reader(path)
 

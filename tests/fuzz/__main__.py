@@ -49,7 +49,6 @@ class Count:
         click.echo(f"{target}: {self.inputs} inputs, {self.defects.total()} defects", err=True)
 
     def row(self, target: str) -> dict[str, object]:
-        """The counts by FIELDS."""
         rate = round(self.inputs / self.seconds, 1) if self.seconds else 0.0
         defects, seconds = self.defects.total(), round(self.seconds, 1)
         values = (target, self.inputs, self.read, self.refused, defects, seconds, rate)

@@ -68,7 +68,6 @@ def examine(target: Target, files: Files, folder: Path) -> str | Defect:
 
 
 def put(files: Files, folder: Path) -> None:
-    """Write the files of an input into a folder."""
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

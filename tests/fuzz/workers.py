@@ -73,8 +73,6 @@ def warm(target: Target, folder: Path) -> set[str]:
 
 
 class Worker:
-    """A process that does one task after the other."""
-
     def __init__(self, seed: int) -> None:
         self._seed = seed
         self._shared = _FORK.Array("q", 3, lock=False)  # the input it is at, how many were read, refused
@@ -140,7 +138,6 @@ class Worker:
         return Done(self._task, end, read, refused, self._defects, time.monotonic() - self._began)
 
     def end(self) -> None:
-        """End the process."""
         self._process.kill()
         self._process.join()
         self.pipe.close()
@@ -148,7 +145,6 @@ class Worker:
 
 @contextmanager
 def working(count: int, seed: int) -> Iterator[list[Worker]]:
-    """So many workers, which end with the block."""
     workers = [Worker(seed) for _ in range(count)]
     try:
         yield workers

@@ -86,10 +86,7 @@ def test_rare_words_are_left_out() -> None:
     few = source.most_frequent(300), target.most_frequent(300)
     found = [
         refine(LanguagePair(*sides), start, config, np.random.default_rng(0))
-        for sides, config in (
-            ((source, target), RefineConfig(share=0.5)),
-            (few, RefineConfig(share=1.0)),
-        )
+        for sides, config in (((source, target), RefineConfig(share=0.5)), (few, RefineConfig(share=1.0)))
     ]
     for one, other in zip(*found, strict=True):
         assert np.array_equal(one.source_map, other.source_map)
@@ -316,8 +313,6 @@ def test_no_two_languages_may_lose(
 
 @dataclass(frozen=True, eq=False)
 class Noted(Fit):
-    """Keeps the pairs that mappings are fitted to."""
-
     seen: list[Pairs] = field(default_factory=list)
 
     def products(self, pairs: Pairs) -> Products:

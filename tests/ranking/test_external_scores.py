@@ -168,8 +168,6 @@ def test_scores_do_not_count_for_spelling() -> None:
 
 
 class Fixed(ComparableVectors):
-    """Given scores (n, m) of sources and targets."""
-
     scores: np.ndarray
 
     def __init__(self, scores: np.ndarray) -> None:

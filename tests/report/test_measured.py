@@ -39,7 +39,6 @@ def space(turned: bool = False) -> Space:
 
 
 def gold(**changed: str) -> Gold:
-    """The list of all translations, some of them changed."""
     pairs = [
         ("radio", "radio"),
         *((f"fr{row}", changed.get(f"fr{row}", f"en{row}")) for row in range(1, WORDS)),

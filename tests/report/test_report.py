@@ -171,7 +171,6 @@ def page_of(path: Path) -> Page:
 
 
 def plain(page: Page) -> str:
-    """The text of a page with one space between words."""
     return " ".join(page.text.split())
 
 

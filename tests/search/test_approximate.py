@@ -27,7 +27,6 @@ def sides() -> tuple[torch.Tensor, torch.Tensor]:
 
 
 def searched(queries: torch.Tensor, keys: torch.Tensor, k: int) -> tuple[Neighbours, approximate.Recall]:
-    """What is found, and the recall that is reported."""
     recalls: list[approximate.Recall] = []
     found = approximate.Approximation("approximate", report=recalls.append).nearest(queries, keys, k)
     return found, recalls[0]

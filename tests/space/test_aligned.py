@@ -16,15 +16,7 @@ from muse.search.approximate import Approximation, Demand, Recall
 from muse.search.retrieval import Retrieval
 from muse.space import SideToSave, Space, load_space, save_space
 from muse.vectors import Matrix, Vectors
-from tests.support.spaces import (
-    PROVENANCE,
-    derived,
-    raw_rows,
-    saved,
-    side_to_save,
-    sides_to_save,
-    words,
-)
+from tests.support.spaces import PROVENANCE, derived, raw_rows, saved, side_to_save, sides_to_save, words
 
 
 @pytest.fixture

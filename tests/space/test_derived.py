@@ -49,7 +49,6 @@ def space(tmp_path: Path) -> Space:
 
 
 def answered(folder: Path) -> None:
-    """Gives each word one answer."""
     for way, n, m in ((WAY, 39, 40), (WAY[::-1], 40, 39)):
         shares = np.full(n, 0.5, np.float32)
         table = AnswerTable(np.arange(n + 1), np.arange(n)[::-1] % m, np.zeros(n, np.float32), shares)
@@ -142,7 +141,6 @@ def table(**other: Any) -> AnswerTable:
 
 
 def kept(space: Space, found: AnswerTable) -> Space:
-    """The space with these answers."""
     assert space.folder is not None
     return derived(space.folder, lambda folder: write_answers(folder, WAY, found))
 

@@ -59,7 +59,6 @@ def scrolled(path: Path) -> None:
 
 
 def openai(path: Path) -> None:
-    """The results of a batch."""
     lines(
         path,
         (

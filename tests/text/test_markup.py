@@ -41,7 +41,6 @@ def test_ordinary_text_has_none(part: str) -> None:
 
 
 def tokens_of(language: str, line: str) -> list[str]:
-    """The tokens of a line, of which whole tags are one each."""
     return [token.text for token in written_tokens(Tokeniser(language), line)]
 
 

@@ -173,7 +173,6 @@ def until(found: Callable[[], Any]) -> Any:
 
 
 def picture(client: Client, **direction: str) -> Any:
-    """The picture, once it is drawn."""
     until(lambda: asked(client, "/api/picture", **direction)["ready"])
     return asked(client, "/api/picture", **direction)
 

@@ -153,7 +153,6 @@ def test_forced_colours_keep_chips_apart_and_the_map_readable(visit: Visit) -> N
 
 
 def colours(page: Any) -> set[tuple[int, ...]]:
-    """The colours on the canvas."""
     found = page.evaluate(
         """() => {
           const canvas = document.getElementById("picture");
@@ -377,12 +376,7 @@ def test_a_third_language_is_in_the_link(visit: Visit) -> None:
             return [link, found.source, found.target, found.text].join(" ");
           });
         }"""
-    ) == [
-        "#fr/x%2Fy fr en x/y",
-        "#fr/de/x%2Fy fr de x/y",
-        "#en/fr/x%2Fy en fr x/y",
-        "#en/x%2Fy en de x/y",
-    ]
+    ) == ["#fr/x%2Fy fr en x/y", "#fr/de/x%2Fy fr de x/y", "#en/fr/x%2Fy en fr x/y", "#en/x%2Fy en de x/y"]
 
 
 def test_a_server_that_is_gone_is_said_to_be_and_awaited(visit: Visit) -> None:
@@ -416,12 +410,7 @@ def test_a_server_that_is_gone_from_the_start(visit: Visit) -> None:
     ("status", "headers", "body", "parts"),
     [
         (503, {}, None, ["Too many questions", "Wait a second"]),
-        (
-            422,
-            {},
-            {"error": "text: too long"},
-            ["could not be answered", "too long", "Change the text"],
-        ),
+        (422, {}, {"error": "text: too long"}, ["could not be answered", "too long", "Change the text"]),
         (
             503,
             {},
@@ -432,11 +421,7 @@ def test_a_server_that_is_gone_from_the_start(visit: Visit) -> None:
     ],
 )
 def test_errors_say_what_to_do(
-    visit: Visit,
-    status: int,
-    headers: dict[str, str],
-    body: dict[str, str] | None,
-    parts: list[str],
+    visit: Visit, status: int, headers: dict[str, str], body: dict[str, str] | None, parts: list[str]
 ) -> None:
     page = visit(forgiven=(f"status of {status}",))
     text = "Internal Server Error" if body is None else json.dumps(body)

@@ -20,7 +20,6 @@ def scale(page: Any) -> float:
 
 
 def labels(page: Any) -> int:
-    """How many labels the map has."""
     page.wait_for_timeout(100)
     return int(page.locator(CANVAS).get_attribute("data-labels"))
 
@@ -49,7 +48,6 @@ def place_of(page: Any, word: str) -> tuple[float, float]:
 
 
 def on_map(visit: Visit, **options: Any) -> Any:
-    """A page whose map is drawn."""
     page = visit(**options)
     if page.locator("#map-tab").is_visible():
         page.locator("#map-tab").click()

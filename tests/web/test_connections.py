@@ -31,7 +31,6 @@ HEALTH = b"GET /healthz HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n"
 
 @contextmanager
 def serving(app: ASGIApp, keep_alive: int | None = None) -> Iterator[int]:
-    """The port of a server that runs in a thread."""
     listening = bind()
     running = make_server(app)
     if keep_alive is not None:
@@ -59,7 +58,6 @@ def port(app: ASGIApp) -> Iterator[int]:
 
 
 def connect(port: int, sent: bytes) -> socket.socket:
-    """A connection that has sent this."""
     raw = socket.create_connection(("127.0.0.1", port), timeout=LONG)
     raw.sendall(sent)
     return raw

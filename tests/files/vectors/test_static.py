@@ -88,8 +88,6 @@ def test_the_command_runs_in_a_shell(tmp_path: Path) -> None:
 
 
 class Evil:
-    """An object whose loading would write a file."""
-
     def __init__(self, path: Path) -> None:
         self.path = path
 

@@ -40,7 +40,6 @@ def _found(source: Vectors, target: Vectors, config: ClustersConfig = CONFIG, se
 
 
 def _cosine(source: Vectors, mapping: Matrix, turn: Matrix) -> float:
-    """The mean cosine of the rows under both."""
     return float((source.matrix @ mapping.T * (source.matrix @ turn.T)).sum(axis=1).mean())
 
 

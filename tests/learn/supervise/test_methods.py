@@ -340,9 +340,7 @@ def test_transport_of_rows_does_not_depend_on_their_places() -> None:
     shuffled = torch.randperm(len(known.y), generator=torch.Generator().manual_seed(0))
     places = torch.argsort(shuffled)
     moved = replace(
-        known,
-        y=known.y[shuffled],
-        pairs=torch.stack([known.pairs[:, 0], places[known.pairs[:, 1]]], dim=1),
+        known, y=known.y[shuffled], pairs=torch.stack([known.pairs[:, 0], places[known.pairs[:, 1]]], dim=1)
     )
     found = with_transport(moved, config).pairs
     expected = with_transport(known, config).pairs

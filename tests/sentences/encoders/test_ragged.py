@@ -14,7 +14,6 @@ ROWS = [[0, 1, 2, 3], [3, 0], [2, 2], [1], []]
 
 
 def lists(ragged: Ragged) -> list[list[int]]:
-    """The sequences."""
     assert int(ragged.offsets[-1]) == len(ragged.ids)
     return [part.tolist() for part in torch.split(ragged.ids, ragged.lengths.tolist())]
 
@@ -99,7 +98,6 @@ def test_sentences_are_encoded_once_the_longest_first_and_few_tokens_at_a_time()
 
 
 def sentences(reading: Reading) -> list[list[int]]:
-    """The ids, sentence by sentence."""
     found = reading.sentences
     return [part.tolist() for part in torch.split(found.ids, found.lengths.tolist())]
 

@@ -26,7 +26,6 @@ from muse.vectors import Matrix
 
 
 def blobs(seed: int, count: int = 200, gap: float = 4.0) -> Labelled:
-    """Three classes of rows around centres."""
     rng = np.random.default_rng(seed)
     labels = np.arange(count) % 3
     centres = gap * np.eye(3, 8)

@@ -60,7 +60,6 @@ def numbered(shared: str) -> str:
 
 
 def without_parts(text: str) -> str:
-    """The text without its last column."""
     return "".join(f"{line.rpartition(chr(9))[0]}\n" for line in text.splitlines())
 
 

@@ -126,7 +126,6 @@ SIZES = ("hidden=16", "heads=2", "layers=1", "pieces=120", "length=12", "steps=2
 
 @pytest.fixture
 def files(muse: Command, tmp_path: Path) -> Path:
-    """A folder with a space, parallel text, and an XLM of it."""
     pytest.importorskip("tokenizers")
     toy_space(tmp_path / "space")
     text = toy_text()
@@ -138,7 +137,6 @@ def files(muse: Command, tmp_path: Path) -> Path:
 
 
 def training(files: Path, out: str, *more: object) -> list[object]:
-    """The command that trains an XLM."""
     texts = texts_of(files)
     settings = set_options(*SIZES, "objective=mlm")
     command = ["train", files / "space", "--encoder", "xlm", "--lang", "fr", *texts, *settings]

@@ -24,12 +24,10 @@ from tests.support.toy_training import OTHERS, folder_of_three, set_options, tex
 
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
-    """A folder with texts of three languages."""
     return folder_of_three(tmp_path)
 
 
 def learner_of(files: Path) -> tuple[PairLearner, XBiLSTM]:
-    """The learner of an untrained X-BiLSTM of both languages."""
     space, backbone = load_space(files / "space"), SpaceBackbone(load_space(files / "space"))
     words = {name: torch.tensor(space.vectors(name).matrix) for name in OTHERS}
     network = XBiLSTM(InferSent(backbone, InferSentConfig(units=4)), words)

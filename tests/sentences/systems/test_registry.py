@@ -28,14 +28,12 @@ from tests.support.toy_training import folder_of_three, set_options
 
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
-    """A folder with a space and parallel text."""
     toy_space(tmp_path / "space")
     write_text(tmp_path / "text.tsv", toy_text())
     return tmp_path
 
 
 def good(files: Path, *more: object) -> list[object]:
-    """The arguments of a run that ends well."""
     quick = ["--epochs", 3, "--batch", 64, "--rate", 0.3]
     quick += set_options("dimension=32", "warmup=5", "mean=true")
     text = ["--lang", "fr", "--parallel", files / "text.tsv"]
@@ -159,7 +157,6 @@ QUICK = ("x-cbow", "lens")
 
 @pytest.fixture(scope="module")
 def of_three(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with texts of three languages."""
     return folder_of_three(tmp_path_factory.mktemp("of_three"))
 
 

@@ -68,7 +68,6 @@ ENCODERS = [QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in OTHE
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a space and parallel text."""
     folder = tmp_path_factory.mktemp("processes")
     toy_space(folder / "space")
     write_text(folder / "text.tsv", toy_text())
@@ -77,7 +76,6 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module", params=ENCODERS)
 def encoder(request: pytest.FixtureRequest, files: Path) -> str:
-    """An encoder that two processes have trained together."""
     name: str = request.param
     run_together(partial(work, encoder=name), files, COUNT)
     return name

@@ -66,10 +66,7 @@ def test_a_twentieth_is_held_out_and_the_draw_is_the_seed_s() -> None:
 
 def test_too_few_pairs_and_what_is_known_of_them() -> None:
     text = [*toy_text(19), ("what is this", "fr1 fr2")]
-    with pytest.raises(
-        Mismatch,
-        match=r"at least 20 pairs .* got 19 of 20",
-    ):
+    with pytest.raises(Mismatch, match=r"at least 20 pairs .* got 19 of 20"):
         pairs_of(text)
     with pytest.raises(Mismatch, match="got 0 of 30"):
         pairs_of([("en1 en2", "今天天气很好我们散步")] * 30)

@@ -70,14 +70,12 @@ def work(out: Path) -> None:
 
 @pytest.fixture(scope="module")
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder with what three processes learned."""
     folder = tmp_path_factory.mktemp("processes")
     run_together(work, folder, COUNT)
     return folder
 
 
 def together(out: Path, name: str) -> NDArray[np.float32]:
-    """What all processes have alike."""
     found = [np.load(out / f"{name}.{rank}.npy") for rank in range(COUNT)]
     assert all(np.array_equal(found[0], other) for other in found)
     first: NDArray[np.float32] = found[0]

@@ -291,14 +291,12 @@ def test_what_a_space_lacks_is_learned_from_text(tmp_path: Path) -> None:
 
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
-    """A folder with a space and parallel text."""
     toy_space(tmp_path / "space")
     write_text(tmp_path / "text.tsv", [(f"{en} .", f"{fr} !") for en, fr in toy_text()])
     return tmp_path
 
 
 def good(files: Path, *more: object, reads: Sequence[str] = ("--set", "bag=words")) -> list[object]:
-    """The arguments of a run that ends well, of bags of words or of what else it `reads`."""
     quick = ["--epochs", 8, "--patience", 8, "--batch", 32, "--rate", 0.03]
     given = [*set_options(semantic=16, language=4), *reads, "--lang", "fr", "--parallel", files / "text.tsv"]
     return ["train", files / "space", "--encoder", "bgt", *quick, *given, "--out", files / "out", *more]
@@ -495,7 +493,6 @@ def test_what_the_latents_are_is_what_is_decoded(written: Path) -> None:
 
 @pytest.fixture
 def stdin(monkeypatch: pytest.MonkeyPatch) -> io.BytesIO:
-    """Standard input, to be written to."""
     stream = io.BytesIO()
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=stream))
     return stream
@@ -577,10 +574,7 @@ def test_what_a_writer_is_advised_to_have_makes_one() -> None:
 
 
 BAD: dict[str, tuple[list[object], list[str]]] = {
-    "latents that layers cannot read": (
-        ["--set", "decoder_layers=1"],
-        ["equal to hidden, 256"],
-    ),
+    "latents that layers cannot read": (["--set", "decoder_layers=1"], ["equal to hidden, 256"]),
     "nothing to learn": (
         ["--set", "translation=0", "--set", "reconstruction=0"],
         ["one of translation and reconstruction"],

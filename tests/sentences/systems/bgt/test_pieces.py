@@ -25,7 +25,6 @@ OPTIONS = set_options(**SIZES)
 
 
 def trained(folder: Path, epochs: int, /, **settings: str) -> TrainedSystem:
-    """A BGT of toy text."""
     trainer = {"epochs": epochs, "batch": 64, "rate": 1e-2, "patience": epochs + 1}
     return train_on_toy("bgt", folder, {**SIZES, "annealing": "100", **settings}, trainer)
 
@@ -97,7 +96,6 @@ def test_it_learns_its_rows(tmp_path: Path) -> None:
 
 
 def training(folder: Path, out: str, *more: object) -> list[object]:
-    """The arguments of a training of two epochs."""
     toy_space(folder / "space")
     text = write_text(folder / "pairs.tsv", toy_text(600))
     return [

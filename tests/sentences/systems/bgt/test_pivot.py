@@ -109,14 +109,12 @@ def test_the_score_has_the_weight_of_the_divergence_that_training_ends_with() ->
 
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
-    """A folder with a space and parallel text."""
     toy_space(tmp_path / "space")
     write_text(tmp_path / "text.tsv", [(f"{en} .", f"{fr} !") for en, fr in toy_text()])
     return tmp_path
 
 
 def training(files: Path, settings: dict[str, Any], *more: object) -> list[object]:
-    """The arguments of a training with these settings."""
     named = set_options(**settings)
     text = ["--lang", "fr", "--parallel", files / "text.tsv", "--batch", 32, "--rate", 0.03]
     return [

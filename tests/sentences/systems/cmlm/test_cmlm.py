@@ -44,7 +44,6 @@ def topical(language: str, documents: int = 20, seed: int = 0) -> dict[str, list
 
 @pytest.fixture(scope="module")
 def words(tmp_path_factory: pytest.TempPathFactory) -> predictor.Words:
-    """Those of the toy space."""
     return predictor.Words.of(SMALL, toy_space(tmp_path_factory.mktemp("toy") / "space"), ("en", "fr"), None)
 
 

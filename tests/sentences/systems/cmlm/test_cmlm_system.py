@@ -54,7 +54,6 @@ def files(tmp_path: Path) -> Path:
 
 
 def good(files: Path, *more: object) -> list[object]:
-    """The arguments of a run that ends well."""
     config = {name: getattr(SMALL, name) for name in ("heads", "hidden", "feed_forward", "longest", "warmup")}
     settings = set_options(**config)
     quick = ["--epochs", 2, "--batch", 32, *settings]

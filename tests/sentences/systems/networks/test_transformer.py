@@ -197,7 +197,6 @@ SIZES = TransformerConfig(30, 2, 4, 16, positions=9, causal=True, languages=2, m
 
 
 def decoder() -> TransformerLayers:
-    """An untrained decoder."""
     return TransformerLayers(SIZES, generator_for(0)).eval()
 
 

@@ -150,7 +150,6 @@ def test_a_translation_that_is_drawn_is_called_one() -> None:
 
 
 def sentences(batch: Ragged, name: str) -> list[str]:
-    """The sentences of a batch, as they were read."""
     parts = torch.split(batch.ids, batch.lengths.tolist())
     return [" ".join(f"{name}{i}" for i in part.tolist()) for part in parts]
 
@@ -181,7 +180,6 @@ def inferences(path: Path, count: int = 300) -> Path:
 
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
-    """A folder with a space, parallel text, and inferences."""
     toy_space(tmp_path / "space")
     write_text(tmp_path / "text.tsv", toy_text())
     inferences(tmp_path / "nli.txt")
@@ -192,13 +190,11 @@ QUICK = ["--set", "units=8", "--set", "hidden=16", "--set", "optimiser=adam", "-
 
 
 def infersent(files: Path, *more: object) -> list[object]:
-    """The arguments of a run on inferences that ends well."""
     text = ["--encoder", "infersent", "--lang", "en", "--nli", files / "nli.txt"]
     return ["train", files / "space", *text, *QUICK, "--out", files / "out", *more]
 
 
 def detection(files: Path, *more: object) -> list[object]:
-    """The same on translations."""
     text = ["--lang", "fr", "--set", "objective=td", "--parallel", files / "text.tsv"]
     return ["train", files / "space", "--encoder", "infersent", *text, *QUICK, "--out", files / "td", *more]
 

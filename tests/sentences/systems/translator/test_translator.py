@@ -32,14 +32,12 @@ WAY = ("en", "fr")
 
 @pytest.fixture(scope="module")
 def pieces() -> Pieces:
-    """Pieces of the toy languages."""
     pytest.importorskip("tokenizers")
     sides = zip(*toy_text(), strict=True)
     return Pieces.learned(dict(zip(WAY, map(list, sides), strict=True)), TINY.pieces, generator_for(0))
 
 
 def text_of(pieces: Pieces) -> system.TrainingText:
-    """Text of the toy languages, of different sentences."""
     texts = {"en": [en for en, _ in toy_text()], "fr": [fr for _, fr in toy_text(300, seed=1)]}
     drawn = generator_for(1)
     return system.TrainingText(
@@ -50,7 +48,6 @@ def text_of(pieces: Pieces) -> system.TrainingText:
 def network_of(
     pieces: Pieces, folder: Path, config: seq2seq.TranslatorConfig = TINY
 ) -> seq2seq.TranslatorNetwork:
-    """An untrained network of the toy space."""
     text, space = text_of(pieces), toy_space(folder / "space")
     counts = {name: part.sentences.ids.bincount(minlength=len(pieces)) for name, part in text.texts.items()}
     for count in counts.values():
@@ -102,7 +99,6 @@ def test_a_combining_mark_begins_no_word() -> None:
 
 
 def lines_of(sentences: Ragged, pieces: Pieces) -> list[str]:
-    """The sentences as text."""
     return [pieces.decode(part.tolist()) for part in torch.split(sentences.ids, sentences.lengths.tolist())]
 
 
@@ -308,8 +304,7 @@ def test_it_learns_to_translate_toy_languages(pieces: Pieces, tmp_path: Path) ->
     network = network_of(pieces, tmp_path, replace(TINY, hidden=32, words=10_000))
     space, text = load_space(tmp_path / "space"), text_of(pieces)
     text = replace(
-        text,
-        by_words={way: system.WordByWord(text.texts, way, pieces, space, 24) for way in text.directions},
+        text, by_words={way: system.WordByWord(text.texts, way, pieces, space, 24) for way in text.directions}
     )
     learner = system.TranslatorLearner(network, text, system.Noise(0.1, 0.1, 3, system.word_begins(pieces)))
     config = TrainerConfig(epochs=1, batch=16, rate=1e-2, steps=15)

@@ -75,7 +75,6 @@ def inferences(path: Path, language: str = "en", count: int = 300) -> Path:
 
 
 def tuning(files: Path, *more: object) -> list[object]:
-    """The arguments that tune the model in `out`."""
     start = ["train", files / "space", "--encoder", "xlm", "--lang", "en", "--out", files / "tuned", "-q"]
     text = ["--nli", files / "en.nli", "--set", f"pretrained={files / 'out'}", "--epochs", 3, "--rate", 0.01]
     return [*start, *text, *more]
@@ -141,7 +140,6 @@ FRENCH = Ragged.of([[2, 6, 3], [2, 11, 12, 13, 3], [2, 9, 3]])
 
 
 def copied(dropout: float = 0.0) -> AlignedCopy:
-    """An untrained network and its copy, which learns fr."""
     xlm = network(XlmConfig(**{**vars(TINY), "dropout": dropout})).xlm
     whole = tuned(xlm, TuningConfig(reads="apart", hidden=8), generator_for(2))
     assert isinstance(whole, WithClassifier)

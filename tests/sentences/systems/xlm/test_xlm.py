@@ -38,14 +38,12 @@ def toy_documents() -> dict[str, list[list[str]]]:
 
 
 def toy_pieces() -> word_pieces.Pieces:
-    """The pieces of that text."""
     texts = {name: documents[0] for name, documents in toy_documents().items()}
     return word_pieces.Pieces.learned(texts, TINY.pieces, generator_for(0))
 
 
 @pytest.fixture(scope="module")
 def pieces() -> word_pieces.Pieces:
-    """Pieces of the toy languages."""
     pytest.importorskip("tokenizers")
     return toy_pieces()
 
@@ -53,7 +51,6 @@ def pieces() -> word_pieces.Pieces:
 def made(
     pieces: word_pieces.Pieces, config: language_model.XlmConfig = TINY, parallel: bool = True
 ) -> tuple[language_model.XlmNetwork, xlm_system.Sources]:
-    """An untrained network and its sources."""
     reader, text, rng = (
         word_pieces.PieceReader(pieces, config.length),
         toy_text(seed=1),
@@ -264,7 +261,6 @@ SIZES = {"pieces": 200, "layers": 1, "heads": 2, "hidden": 16, "length": 16, "wa
 
 
 def good(files: Path, *more: object, text: str = "txt", parallel: bool = True) -> list[object]:
-    """The arguments of a run that ends well."""
     sizes = set_options(**SIZES)
     given = {str(part).partition("=")[0] for part in more}
     texts = [
