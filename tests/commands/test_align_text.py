@@ -54,12 +54,14 @@ def untrained(monkeypatch: pytest.MonkeyPatch) -> None:
         (["--tgt-text", "en.txt", "--tgt-emb", "en.vec"], "--tgt-text replaces --tgt-emb, got both"),
         (["--src", "de", "--src-text", "fr.txt"], "once for each --src, got 1 for 2"),
         ([*BOTH, "--init", "dictionary"], "--init dictionary needs the pairs"),
+        (["--into", "space", "--tgt-text", "en.txt"], "--tgt-text needs --tgt LANG"),
     ],
 )
 def test_options_that_contradict_one_another_are_wrong_usage(
     folder: Path, muse: Command, options: list[str], message: str
 ) -> None:
-    arguments: list[object] = ["align", "--src", "fr", "--tgt", "en", *options, "-q"]
+    target = [] if "--into" in options else ["--tgt", "en"]
+    arguments: list[object] = ["align", "--src", "fr", *target, *options, "-q"]
     refused_leaving(folder, muse, arguments, message, code=2)
 
 
@@ -118,8 +120,3 @@ def test_vectors_that_are_there_are_not_replaced(folder: Path, muse: Command) ->
     refused_leaving(
         folder, muse, ["align", "--src", "fr", "--tgt", "en", *texts, "-q"], "en.vec is there already"
     )
-
-
-def test_a_text_of_the_target_needs_a_target(folder: Path, muse: Command) -> None:
-    arguments: list[object] = ["align", "--src", "fr", "--into", "space", "--tgt-text", "en.txt", "-q"]
-    refused_leaving(folder, muse, arguments, "--tgt-text needs --tgt LANG", code=2)

@@ -27,14 +27,19 @@ def test_without_vectors_it_says_where_to_get_them(place: Path, muse: Command) -
     assert not list(place.iterdir())
 
 
-@pytest.mark.slow
-def test_each_step_is_shown_and_runs(place: Path, muse: Command) -> None:
-    # Word for word translations of one another: the words of the demo are rows like others.
+@pytest.fixture
+def vectors(place: Path) -> None:
+    """Word for word translations of one another: the words of the demo are rows like others."""
     source, target, _ = raw_pair()
     words = [*source.words[: -len(WORDS)], *WORDS]
     (place / "embeddings").mkdir()
     write_vec(place / "embeddings" / "fr.vec", replace(source, words=words))
     write_vec(place / "embeddings" / "en.vec", target)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("vectors")
+def test_each_step_is_shown_and_runs(place: Path, muse: Command) -> None:
     (place / GOLD).parent.mkdir()
     (place / GOLD).write_text("roi en589\nmaison en588\n", encoding="utf-8")
     ended = muse("demo", "--out", "space")
@@ -49,12 +54,8 @@ def test_each_step_is_shown_and_runs(place: Path, muse: Command) -> None:
 
 
 @pytest.mark.slow
-def test_as_json_it_is_one_object(place: Path, muse: Command) -> None:
-    source, target, _ = raw_pair()
-    (place / "embeddings").mkdir()
-    words = [*source.words[: -len(WORDS)], *WORDS]
-    write_vec(place / "embeddings" / "fr.vec", replace(source, words=words))
-    write_vec(place / "embeddings" / "en.vec", target)
+@pytest.mark.usefixtures("vectors")
+def test_as_json_it_is_one_object(muse: Command) -> None:
     told = muse("demo", "--json", "--quiet").json
     assert list(told) == ["align", "translate"]  # there is no list to measure with
     assert told["translate"]["translations"]["roi"][0][0] == "en589"

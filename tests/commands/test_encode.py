@@ -4,7 +4,6 @@ import gzip
 import io
 import json
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -25,32 +24,18 @@ def space(tmp_path: Path) -> Path:
     return tmp_path / "space"
 
 
-@pytest.fixture
-def stdin(monkeypatch: pytest.MonkeyPatch) -> io.BytesIO:
-    stream = io.BytesIO()
-    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=stream))
-    return stream
-
-
-def send(stream: io.BytesIO, text: str | bytes) -> None:
-    stream.write(text.encode() if isinstance(text, str) else text)
-    stream.seek(0)
-
-
 def expected(space: Path, name: str = "sif") -> np.ndarray:
     return load_encoder(name, load_space(space)).encode(TEXT, "fr").matrix
 
 
-def test_to_stdout(muse: Command, space: Path, stdin: io.BytesIO) -> None:
-    send(stdin, "\n".join(TEXT))
-    ended = muse("encode", space, "--lang", "fr")
+def test_to_stdout(muse: Command, space: Path) -> None:
+    ended = muse("encode", space, "--lang", "fr", stdin="\n".join(TEXT))
     assert ended.code == 0
     np.testing.assert_array_equal(np.loadtxt(io.StringIO(ended.out), np.float32), expected(space))
 
 
-def test_json_without_a_file_has_the_vectors(muse: Command, space: Path, stdin: io.BytesIO) -> None:
-    send(stdin, "\n".join(TEXT))
-    fields = muse("encode", space, "--lang", "fr", "--json").json
+def test_json_without_a_file_has_the_vectors(muse: Command, space: Path) -> None:
+    fields = muse("encode", space, "--lang", "fr", "--json", stdin="\n".join(TEXT)).json
     np.testing.assert_allclose(fields["vectors"], expected(space), atol=1e-7)
     assert (fields["sentences"], fields["dimension"], fields["empty"]) == (5, 8, 2)
     assert (fields["tokens"], fields["unknown"], fields["encoder"]) == (9, 3, "sif[rank]")
@@ -103,15 +88,14 @@ def test_the_text_to_fit_may_have_its_language_before_it(
 
 
 @pytest.mark.parametrize("fit", ["en=text.txt", "=text.txt", "fr="])
-def test_the_text_to_fit_is_in_the_language(muse: Command, space: Path, stdin: io.BytesIO, fit: str) -> None:
+def test_the_text_to_fit_is_in_the_language(muse: Command, space: Path, fit: str) -> None:
     refused(muse("encode", space, "--lang", "fr", "--fit", fit), "--fit needs", f"got {fit!r}", code=2)
 
 
 @pytest.mark.parametrize("name", ["mean", "mean&power-mean[3]"])
-def test_fit_of_what_learns_nothing_is_told(muse: Command, space: Path, stdin: io.BytesIO, name: str) -> None:
-    send(stdin, "fr20\n")
+def test_fit_of_what_learns_nothing_is_told(muse: Command, space: Path, name: str) -> None:
     more = ["--encoder", name, "--fit", space.parent / "text.txt"]
-    ended = muse("encode", space, "--lang", "fr", *more)
+    ended = muse("encode", space, "--lang", "fr", *more, stdin="fr20\n")
     assert ended.code == 0
     assert f"{name} learns nothing from text" in ended.err
 
@@ -126,14 +110,14 @@ def test_parquet_there_and_back(muse: Command, space: Path) -> None:
     np.testing.assert_array_equal(np.load(home / "b.npy"), expected(space))
 
 
-def test_two_spaces(muse: Command, space: Path, stdin: io.BytesIO) -> None:
-    send(stdin, "\n".join(TEXT))
-    fields = muse("encode", space, "--also", space, "--lang", "fr", "--json").json
+def test_two_spaces(muse: Command, space: Path) -> None:
+    asked = ["encode", space, "--also", space, "--lang", "fr", "--json"]
+    fields = muse(*asked, stdin="\n".join(TEXT)).json
     assert fields["dimension"] == 16
     np.testing.assert_allclose(fields["vectors"], np.tile(expected(space), 2), atol=1e-7)
 
 
-def test_bad_input(muse: Command, space: Path, stdin: io.BytesIO, tmp_path: Path) -> None:
+def test_bad_input(muse: Command, space: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.npy"
     (tmp_path / "bytes.txt").write_bytes(b"fr20\n\xff\n")
     (tmp_path / "thesis").mkdir()
@@ -161,7 +145,7 @@ def test_bad_input(muse: Command, space: Path, stdin: io.BytesIO, tmp_path: Path
     ]
     before = tree(tmp_path)
     for arguments, parts in cases:
-        refused(muse(*arguments), *parts)
+        refused(muse(*arguments, stdin=b""), *parts)
         assert tree(tmp_path) == before, arguments
     refused(muse(*base[:4], "--column", "x"), "--column is for --input, got none", code=2)
 
@@ -177,12 +161,10 @@ def test_bad_parquet(muse: Command, space: Path, tmp_path: Path) -> None:
     assert tree(tmp_path) == before
 
 
-def test_a_break_in_the_middle_leaves_nothing(
-    muse: Command, space: Path, stdin: io.BytesIO, tmp_path: Path
-) -> None:
-    send(stdin, b"fr20\n" * 50_000 + b"\xff\n")  # more than one block before the bad byte
+def test_a_break_in_the_middle_leaves_nothing(muse: Command, space: Path, tmp_path: Path) -> None:
+    text = b"fr20\n" * 50_000 + b"\xff\n"  # more than one block before the bad byte
     before = tree(tmp_path)
-    ended = muse("encode", space, "--lang", "fr", "--out", tmp_path / "out.npy")
+    ended = muse("encode", space, "--lang", "fr", "--out", tmp_path / "out.npy", stdin=text)
     refused(ended, "standard input:50001: expected UTF-8")
     assert tree(tmp_path) == before
 
