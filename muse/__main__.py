@@ -1,7 +1,5 @@
 """The `muse` command, and `python -m muse`."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -4,8 +4,6 @@ Where the target is a store of rows that do not change, queries may have a map o
 (`StoreMap`).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

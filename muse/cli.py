@@ -1,7 +1,5 @@
 """The command line: all commands, in the order of work, and errors as one line and an exit code."""
 
-from __future__ import annotations
-
 import errno
 import io
 import os

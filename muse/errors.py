@@ -15,8 +15,6 @@ The command line catches `MuseError` once, prints one line and exits with 1; a `
 and exits with 2.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Installation: the version, under which name muse is installed, its extras, and commands that add these."""
 
-from __future__ import annotations
-
 import shlex
 import shutil
 import sys

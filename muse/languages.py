@@ -3,8 +3,6 @@
 Headers of tables have French, fr, FRA or fr-FR, XML has xml:lang, and names of files have eng-fra or f2e.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Normalisation: unit length and centring in any order, fitted once and then applied to new words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

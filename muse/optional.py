@@ -5,8 +5,6 @@ help, formats by their kind, or a module at the moment it is used. Libraries tha
 imported here too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module

@@ -9,8 +9,6 @@ the manifest of a space says of it; `compared` what decides whether a space is r
 `of_checkpoint` what a run shares with the one it resumes.
 """
 
-from __future__ import annotations
-
 import inspect
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence

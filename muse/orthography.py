@@ -14,8 +14,6 @@ What a dictionary says beside a word (a gloss) and what programs write for signs
 part of it.
 """
 
-from __future__ import annotations
-
 import html
 import re
 import string

@@ -4,8 +4,6 @@ Between spaces of different dimension W (e, d) is semi-orthogonal: the rows of t
 onto a subspace, chosen by the pairs, of the smaller side's dimension k = min(d, e), and rotated there.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

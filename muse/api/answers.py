@@ -4,8 +4,6 @@ Each mapped language and the pivot get a table in either direction, kept beside 
 (`muse.space.derived`). A mapping that failed, and rows without words, get none: CSLS ranks there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path

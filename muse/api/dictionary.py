@@ -3,8 +3,6 @@
 Both do what the commands `muse induce` and `muse evaluate` do, with their options by the same names.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack

@@ -7,8 +7,6 @@ mapping (`AlignConfig.pseudo_dictionary`). A pair spelled alike is not in it: an
 does not know a language finds these too, and they are no fair sample of the others.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Outcome: the result of a run of `muse align`, for its JSON and for the manifest of the space."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime

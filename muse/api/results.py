@@ -5,8 +5,6 @@ list of such pairs, those to several words are a dict, and a verdict is a str. N
 every word is escaped.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from itertools import islice

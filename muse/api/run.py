@@ -4,8 +4,6 @@ The settings are checked before any work. Then the vectors of every language are
 and normalised, and the dictionary if there is one; the mappings are learned; the space is saved.
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import time

@@ -1,7 +1,5 @@
 """The settings of a run of `muse align`, from Python or the command line, checked before any work."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace

@@ -4,8 +4,6 @@ A word is looked up in the language that has it. If several have it, the languag
 `space["fr", "table"]` and `space.translate("table", src="fr")`: it is never guessed.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields

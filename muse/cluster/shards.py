@@ -3,8 +3,6 @@
 The rows of both sides are on a shared disk and are read block by block.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce

@@ -3,8 +3,6 @@
 For languages that have only text (--src-text, --tgt-text), vectors are trained first.
 """
 
-from __future__ import annotations
-
 import shlex
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What to do after `muse align`: the next commands or, where it failed, what to try first for this run."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass

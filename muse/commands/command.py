@@ -8,8 +8,6 @@ click reads the command line. What rich-click adds, boxes and colours, is of no 
 load rich for every help.
 """
 
-from __future__ import annotations
-
 import inspect
 import logging
 import math

@@ -1,7 +1,5 @@
 """Completion with the tab key: paths, spaces and languages. None of it may import torch, which is slow."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 Each step is a command that is shown before it runs, so that it can be typed again with other files.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

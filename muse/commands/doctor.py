@@ -1,7 +1,5 @@
 """muse doctor: what is installed on this machine, and what each missing extra would add."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import platform

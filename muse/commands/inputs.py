@@ -1,7 +1,5 @@
 """Text on standard input: read, translated as it comes, and a warning if much of it is unknown."""
 
-from __future__ import annotations
-
 import logging
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence

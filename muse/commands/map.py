@@ -1,7 +1,5 @@
 """muse map: map words that were not in training into a space, or a file of rows of any length."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from muse.commands.command import command

@@ -4,8 +4,6 @@ Words and names of files may have control characters: a terminal is shown escape
 the bytes as they are.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterable

@@ -3,8 +3,6 @@
 click has no sections of its own, and rich-click would load rich for every help; this is what is left to do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cached_property

@@ -1,7 +1,5 @@
 """muse train-lm: an n-gram language model, for muse translate --lm."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from muse.commands.command import command

@@ -1,7 +1,5 @@
 """Which pairs of a dictionary of several languages are wanted, and in which direction."""
 
-from __future__ import annotations
-
 import logging
 from collections import Counter
 from collections.abc import Iterator

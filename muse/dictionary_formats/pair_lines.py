@@ -3,8 +3,6 @@
 Those of dict.cc have tabs between, annotations, which are left out, and sentences, which are no pairs.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Wiktionary's entries as wiktextract writes them for kaikki.org: a JSON object on each line."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -6,8 +6,6 @@ grow without limit, is refused.
 The only user of lxml.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress

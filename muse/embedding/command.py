@@ -1,7 +1,5 @@
 """muse embed: train word vectors on text, for alignment."""
 
-from __future__ import annotations
-
 import json
 import logging
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The settings of word vectors trained on text, which are options of `muse embed`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from muse.errors import BadSetting

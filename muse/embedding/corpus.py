@@ -1,7 +1,5 @@
 """Corpus: the tokens of texts in one file, a line each, as fastText reads them, and a sample of the lines."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice

@@ -1,7 +1,5 @@
 """A process that trains a fastText model, with a path for it and settings as JSON as its arguments."""
 
-from __future__ import annotations
-
 import json
 import os
 import select

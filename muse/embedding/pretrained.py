@@ -6,8 +6,6 @@ model, the words and the template: reading a gigabyte takes a second, encoding i
 earlier run into the same folder are removed.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import logging

@@ -4,8 +4,6 @@ The settings suit vectors that are to be aligned. py3langid, which only this mod
 of lines, so that a user is warned of text in another language.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import re

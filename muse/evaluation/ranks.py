@@ -1,7 +1,5 @@
 """Ranks: the rank of each gold translation among all targets, and average precision."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from numpy.typing import NDArray

@@ -1,7 +1,5 @@
 """Ratings of word pairs by people, and their correlation with cosines across languages."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ And of a store that stays where it is: how many of the neighbours that its own m
 found for the mapped query of another model (`evaluate_store`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any

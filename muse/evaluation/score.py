@@ -4,8 +4,6 @@ The bootstrap is ours: scipy's resamples every query, which takes 10 ms for 1,50
 for each sample takes 0.1 ms, and it refuses a single query.
 """
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path

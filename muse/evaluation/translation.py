@@ -1,7 +1,5 @@
 """Quality: BLEU and chrF of translations, computed by sacrebleu, which only this module uses."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

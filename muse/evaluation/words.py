@@ -5,8 +5,6 @@ neighbours, before and after CSLS (hubness), and whether one space translates th
 better than another.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

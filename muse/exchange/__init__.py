@@ -1,7 +1,5 @@
 """Exchange: vectors, dictionaries and spaces as objects of gensim, pandas and scikit-learn, and back."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from importlib import import_module

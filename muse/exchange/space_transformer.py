@@ -1,7 +1,5 @@
 """Space transformer: the rows of a model in the shared space of a saved one, as a step of scikit-learn."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, Self
 

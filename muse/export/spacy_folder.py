@@ -3,8 +3,6 @@
 spaCy's tokenizer of the language is used if spaCy knows its ISO code, else `xx`, for any language.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import re

@@ -4,8 +4,6 @@ A sentence is the mean of the vectors of its words, as always in StaticEmbedding
 has the mean of its rows. A word that is not in the space counts as a vector of zeros.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass

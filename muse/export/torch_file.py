@@ -8,8 +8,6 @@ words of the space, or those of a vocabulary file, one a line, in the order of t
 table.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -3,8 +3,6 @@
 The folder of a new space serves muse evaluate and all other commands.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 from contextlib import nullcontext

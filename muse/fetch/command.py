@@ -1,7 +1,5 @@
 """muse fetch: download published vectors and dictionaries."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """Archive: numpy's files, whose headers may say anything, read without a warning and never unpickled."""
 
-from __future__ import annotations
-
 import io
 import warnings
 from collections.abc import Iterator, Mapping

@@ -10,8 +10,6 @@ system has no locks, and for partial files on Windows, where a lock keeps out it
 or removed.
 """
 
-from __future__ import annotations
-
 import errno
 import logging
 import os

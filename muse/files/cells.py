@@ -3,8 +3,6 @@
 Dictionaries made for people list several translations in a cell. Only what clearly is a list is split.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

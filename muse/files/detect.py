@@ -6,8 +6,6 @@ else gets one error, with what makes the content readable. Of a compressed file 
 kinds that are not read from their start: those are not packed again.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import re

@@ -4,8 +4,6 @@ Those of muse are in `muse.files.lexicons`, those of other programs in the packa
 which can be taken out.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager

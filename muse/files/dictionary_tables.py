@@ -5,8 +5,6 @@ columns, or a number in a third. A cell may have several translations. An ordina
 a space or a tab between, is no table.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import re

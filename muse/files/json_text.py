@@ -1,7 +1,5 @@
 """JSON as muse reads it, whoever wrote it: a value, or a ValueError, never another error."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -6,8 +6,6 @@ Its cells may be quoted and have several translations. A format is recognised by
 name only then, unless it is given. Of the formats of muse only `muse`, text, is written without scores.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 import re

@@ -1,7 +1,5 @@
 """Parquet: reading a column of text, and writing text with vectors."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path

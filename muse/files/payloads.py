@@ -6,8 +6,6 @@ what has parts is written as JSON there. The names of columns are written first,
 no row had before: so JSON lines are read twice. Of a pipe the columns are those of the first rows.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass

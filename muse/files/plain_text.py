@@ -6,8 +6,6 @@ or UTF-32 with a byte order mark, as Excel and Notepad write it, is read as UTF-
 one if its zeros tell it.
 """
 
-from __future__ import annotations
-
 import codecs
 from collections.abc import Callable, Iterator
 from pathlib import Path

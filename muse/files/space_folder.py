@@ -1,7 +1,5 @@
 """The files in the folder of an aligned space: words, arrays, their names and checksums. None is a pickle."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Sequence
 from functools import cached_property

@@ -12,8 +12,6 @@ CSV, with commas, semicolons or tabs, with a header or without:
 Rows are read as they come: what is in memory is a block of them, and the longest line.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial

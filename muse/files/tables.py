@@ -10,8 +10,6 @@ The only user of openpyxl. CSV is read by Python's csv: pyarrow's refuses rows o
 no line.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 import warnings

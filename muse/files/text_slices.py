@@ -1,7 +1,5 @@
 """Slices of large texts: where each begins and ends, so that several machines can read them independently."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Writing: word vectors as text, and the checks that all writers share."""
 
-from __future__ import annotations
-
 import gzip
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence

@@ -4,8 +4,6 @@ Which these are, and in which order, differs between words and rows in no order.
 words or by transport of rows, and judged.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import time

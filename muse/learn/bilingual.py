@@ -5,8 +5,6 @@ the mapping is the one that translates held-out pairs best, and is judged on the
 order: they are learned from in a random one, so that the first k of them are a sample.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Collection, Sequence

@@ -9,8 +9,6 @@ round is still a rotation: the weighting only serves to find better pairs. PLAIN
 Pairs are found between rows of unit length, and mappings fitted to the rows as the normalisation left them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

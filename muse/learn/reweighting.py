@@ -5,8 +5,6 @@ The last step of Artetxe et al. (2018) re-weights directions once whitened; cano
 optional, and kept only if it recovers significantly more held-out translations than the rotation.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The refinements of a run: those of every initial mapping, and that of the best."""
 
-from __future__ import annotations
-
 from muse.learn.refine import FIRST_ROUNDS, PLAIN, RefineConfig
 from muse.learn.settings import AlignConfig
 from muse.learn.transport import TransportConfig

@@ -5,8 +5,6 @@ something unintelligible, each in its own way. So the limit is compared with the
 their threads before the first of them is loaded.
 """
 
-from __future__ import annotations
-
 import ctypes
 import logging
 import os

@@ -1,7 +1,5 @@
 """Processes: several processes, started by torchrun, that train one network together."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager

@@ -10,8 +10,6 @@ In training, generators by the seed and a stream make a resumed run draw what it
 A number here never changes, and a new stream gets a new number: else the same seed gives another result.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

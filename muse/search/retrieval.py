@@ -18,8 +18,6 @@ other side, and r(y) likewise,
 * isf     cos(x, y) - log sum_x' exp(beta cos(x', y)) / beta    (Smith et al., 2017, eq. 9)
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from textwrap import shorten
 

@@ -6,8 +6,6 @@ mean   idf   sif   power-mean[-inf,1,inf,3]   idf+pcr   power-mean+znorm[global]
 power-mean&./projection+znorm   ./bgt+language
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

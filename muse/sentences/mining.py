@@ -5,8 +5,6 @@ it among their own k nearest. A pair is kept if no candidate of either sentence 
 score reaches the threshold.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

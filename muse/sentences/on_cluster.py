@@ -3,8 +3,6 @@
 Both texts are encoded and searched in parts.
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

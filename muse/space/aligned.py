@@ -4,8 +4,6 @@ It is read from a folder by `muse.space.loading`, and keeps there what searches 
 its device once; hubness, biases and answers are read or computed once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Direction: from one language of a space into another; all words of both are looked up at once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property

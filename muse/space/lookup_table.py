@@ -11,8 +11,6 @@ that occurs in the vocabulary:
 A vocabulary without any of them is one of words.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, zip_longest

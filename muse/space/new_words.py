@@ -5,8 +5,6 @@ then the mapping. Vectors of another model need a linear map that is fitted to t
 A file of rows of any length is mapped block by block to another file (`map_rows`).
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Languages may be added to a saved space: they are mapped to its pivot, and no file of the others changes.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

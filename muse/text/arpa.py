@@ -4,8 +4,6 @@ After `\data\` and the number of n-grams of each length there is a section for e
 base-10 log-probability, the words and, except for the longest n-grams, a base-10 back-off weight.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator

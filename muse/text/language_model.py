@@ -14,8 +14,6 @@ length; its key is `node of its first n - 1 words * v + last word` with v words 
 keys of a length are both its table and its numbering.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -6,8 +6,6 @@ Ordinary text has none: and/or, km/h, 50 %, he /she. A tag that is not closed on
 is markup if HTML has an element of that name and nothing else makes it doubtful.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

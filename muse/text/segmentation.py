@@ -7,8 +7,6 @@ Where a vocabulary is given, it is the judge: its own words are left whole, and 
 read as the longest words that it has. Other characters, such as punctuation, are left to Moses' rules.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Collection, Container, Iterator, Sequence

@@ -4,8 +4,6 @@ Iterated over, these yield letters, keys, and the names of columns (pandas) or w
 which all else would follow without an error.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from textwrap import shorten

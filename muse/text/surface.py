@@ -4,8 +4,6 @@ Vocabularies are often in lower case and split words at apostrophes; text has l'
 tokens may be one word in all but spelling, such as French aujourd'hui.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterator, Sequence
 

@@ -6,8 +6,6 @@ single words. The language models are trained on these tokens too. The spaces th
 typographic quotation marks are removed.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable, Container, Sequence

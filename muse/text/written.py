@@ -6,8 +6,6 @@ come back as they were, without a rule for each. Two rules are the target langua
 looked up: addresses, #mot, @nom, R&D, &eacute;, roi.txt, C++, m², :-), and whatever has a digit.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple

@@ -6,8 +6,6 @@ search picks, among the translations of each word, those that form the most prob
 Text in another script than the vocabulary is refused, since all of it would be copied (`check_script`).
 """
 
-from __future__ import annotations
-
 import logging
 import re
 import unicodedata

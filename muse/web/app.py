@@ -7,8 +7,6 @@ show the explorer as a part of itself (see HEADERS). Limits of the connections a
 uvicorn's.
 """
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import socket

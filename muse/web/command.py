@@ -1,7 +1,5 @@
 """muse serve: explore a space in the browser."""
 
-from __future__ import annotations
-
 import json
 from contextlib import suppress
 

@@ -4,8 +4,6 @@ Suggestions are the most frequent words of a language that start with some lette
 whose texts contain some words.
 """
 
-from __future__ import annotations
-
 import re
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 Each is drawn once, in a background thread of low priority, while the server answers other queries.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import sys

@@ -1,7 +1,5 @@
 """Answers: the typed responses of the API, for OpenAPI and for callers."""
 
-from __future__ import annotations
-
 from pydantic import BaseModel
 
 from muse.ranking.translations import Grade

@@ -4,8 +4,6 @@
 Pages of other sites are refused, and few requests are worked on at once; the others wait for their turn.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Annotated, Any, TypeVar
 

@@ -1,7 +1,5 @@
 """Server: the address that the explorer listens on, by default of this machine only."""
 
-from __future__ import annotations
-
 import ipaddress
 import socket
 

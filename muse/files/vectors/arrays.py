@@ -11,8 +11,6 @@ can run any code when it is loaded, so muse loads none: PyTorch's own reader tak
 of a .pt without running anything else.
 """
 
-from __future__ import annotations
-
 import pickletools
 import struct
 import sys

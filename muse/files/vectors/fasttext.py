@@ -9,8 +9,6 @@ order: magic, version, 12 settings, a float64; the counts of the dictionary; its
 an int64 count, a type); the kind and matrix of the inputs, then of the outputs.
 """
 
-from __future__ import annotations
-
 import mmap
 import struct
 from collections.abc import Sequence

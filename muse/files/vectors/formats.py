@@ -1,7 +1,5 @@
 """Formats: reading a file of word vectors, or of embeddings without a vocabulary, whatever its format."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace

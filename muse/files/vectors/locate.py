@@ -1,7 +1,5 @@
 """Locate: the vectors of a language for which no file was given."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

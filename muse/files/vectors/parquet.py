@@ -4,8 +4,6 @@ A table without words has items in no order, with ids if it has the column `id`,
 column `text` or `sentence`.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator, Sequence
 from itertools import chain

@@ -5,8 +5,6 @@ store of strings and its composition of n-grams are used here: no pipeline is lo
 runs.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import logging
 import re

@@ -3,8 +3,6 @@
 Those of model2vec and of sentence-transformers' StaticEmbedding. Read are the tokens that are whole words.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Mapping, Sequence

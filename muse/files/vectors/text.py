@@ -8,8 +8,6 @@ the float64 that float() gives (Clinger 1990). Eight digits are read as one 64-b
 join neighbouring digits, then pairs, then fours.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Word2vec binary: a line "n d", then entries of a word, a space and d little-endian float32."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path

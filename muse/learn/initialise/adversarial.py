@@ -20,8 +20,6 @@ On a GPU a step is some 200 small kernels, which take longer to start one by one
 as a CUDA graph, and replayed. Steps therefore change all tensors in place.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 import time

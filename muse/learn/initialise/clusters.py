@@ -8,8 +8,6 @@ whitened rows the right one is among the best. It is found by a tournament: all 
 transport for a few rounds, and those that transport the rows at the least cost reach the next round.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 

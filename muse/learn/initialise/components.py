@@ -11,8 +11,6 @@ mapping to word pairs in all dimensions (muse/procrustes.py): the directions tha
 those of largest variance.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 

@@ -18,8 +18,6 @@ against GloVe vectors, from Spanish and from Italian, where Gromov-Wasserstein f
 text against novels.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ strictly unsupervised: the name of the method is shown with every result. Some a
 ("but", "on" in French and English): a pair is left out if the vectors of the others contradict it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

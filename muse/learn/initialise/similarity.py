@@ -4,8 +4,6 @@ For the most frequent words of each side, M = sqrt(X X^T), every row sorted and 
 rows are matched across languages by CSLS (Artetxe et al., 2018, section 3.2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -8,8 +8,6 @@ contrastive  Both maps, trained to distinguish each translation from its hardest
              them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -19,8 +19,6 @@ with_units    A small residual network, M x + V max(U x + b, 0), as Drift-Adapte
               and Recht, 2008): no descent, and a penalty in place of early stopping.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -6,8 +6,6 @@ one that keeps most neighbours whatever its counterparts; with many pairs hidden
 surely keeps more.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence

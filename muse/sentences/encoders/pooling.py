@@ -1,7 +1,5 @@
 """Pooling: one row from the rows of a sentence's words, for many sentences at once."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

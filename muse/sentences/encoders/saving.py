@@ -1,7 +1,5 @@
 """Saving of encoders: a folder with a manifest, arrays, and a folder for each encoder it is built from."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence

@@ -13,8 +13,6 @@ as in Conneau et al.; the last three are of style and language rather than meani
 section 5.2). All classes are equally frequent, so that chance is known. A sum of word vectors has no order.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence

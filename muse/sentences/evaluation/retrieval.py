@@ -5,8 +5,6 @@ threshold of the ratio margin usually transfers between pairs of languages (Kiro
 be chosen on a pair with known translations.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple

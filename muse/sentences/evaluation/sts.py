@@ -6,8 +6,6 @@
   numbers beside it, and the prediction is the expected number.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple

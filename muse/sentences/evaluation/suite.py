@@ -17,8 +17,6 @@ classifier learns from the train part alone and the F1 is the mean over both cla
 MRPC have no dev part: of them all is as there, but for the F1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape

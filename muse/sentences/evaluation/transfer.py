@@ -5,8 +5,6 @@ subsamples, macro-F1. Sentence i is the same in every language, so a run splits 
 test sentence occurs in training, not even in translation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple

@@ -4,8 +4,6 @@ Tables are documents (paragraphs in order, each with the name of its document), 
 and probe text (sentences with the class and the part of each, as in SentEval's probing tasks).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path

@@ -13,8 +13,6 @@ there the ratings of STS.input.SET.txt are the lines of STS.gs.SET.txt.
 A task of which no file is there is left out.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 import re

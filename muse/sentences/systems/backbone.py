@@ -5,8 +5,6 @@ pretrained encoder in a local folder, an xlm that muse trained or a Hugging Face
 uses transformers. Nothing is downloaded, no code from the folder is run, no pickle is read.
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import warnings

@@ -9,8 +9,6 @@
   where * is elementwise; all layers use relu except the last, which uses tanh in H and a sigmoid in G.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any

@@ -3,8 +3,6 @@
 A request and a runtime go in; a folder with the encoder and a TrainedSystem that reports on it come out.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext

@@ -12,8 +12,6 @@
   A BiLSTM over the pieces, their other encoder, reads it too (Wieting and Gimpel, 2017).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial

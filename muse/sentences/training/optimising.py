@@ -3,8 +3,6 @@
 LAMB is Adam with steps scaled to the norm of each weight, for batches of thousands.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal

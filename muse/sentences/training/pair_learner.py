@@ -1,7 +1,5 @@
 """The learner of pairs: a network fitted with a loss between rows of sentences and of their translations."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 

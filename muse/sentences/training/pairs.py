@@ -6,8 +6,6 @@ a = 0.5 for the text that word pieces are learned from, 0.7 for batches. With a 
 sampled more often than they occur.
 """
 
-from __future__ import annotations
-
 import logging
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ From these declarations come --set, its checks, the presets, and what a page of 
 The names are those of attributes, which users see as names of --set.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path

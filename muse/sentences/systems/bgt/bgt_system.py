@@ -5,8 +5,6 @@ latent alone by the decoder of the translation loss, or with a language latent b
 the prior, a draw from it, or of another sentence, whose style is taken (Wieting et al., 2020, 5.3).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Inputs of BGT: its settings and its tokens, words of the space (rows frozen) or pieces (rows learned)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

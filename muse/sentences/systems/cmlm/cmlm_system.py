@@ -5,8 +5,6 @@ premises and hypotheses in different languages (section 4.3). In the paper they 
 here translations may be given, and without them each word becomes its nearest one in the space.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import chain

@@ -3,8 +3,6 @@
 (Conneau, 2019, section 3.2.3 and figure 3.4.)
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence

@@ -6,8 +6,6 @@ encoder of another language, of the same form and with its words, to match the r
 InferSent (Conneau, 2019, section 4.2.4): what is learned from English rows then works in that language.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path

@@ -4,8 +4,6 @@ The pairs are inferences from a file, or others that implement PairExamples. `cl
 sentences its label by a trained network.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

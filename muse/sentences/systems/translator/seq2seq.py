@@ -8,8 +8,6 @@ The decoder's positions are the encoder's, one further: piece i is predicted whe
 parameter is then learned.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 

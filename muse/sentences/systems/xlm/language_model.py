@@ -4,8 +4,6 @@ Input and output embeddings are tied. It learns from streams in one language (CL
 translations (TLM).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple

@@ -5,8 +5,6 @@ language stand end to end, cut into sequences of a fixed length. A batch has str
 batches of streams alternate with batches of translation pairs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain
