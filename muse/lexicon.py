@@ -1,7 +1,5 @@
 """Lexicon: pairs of words that translate each other."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
@@ -40,7 +38,7 @@ class PairLine(NamedTuple):
 class RowPairs(NamedTuple):
     """Pairs of rows; how many pairs they replace whose ids several rows have, and how many were left out."""
 
-    lexicon: Lexicon
+    lexicon: "Lexicon"
     replaced: int = 0
     left_out: int = 0
 
@@ -164,7 +162,7 @@ class Lexicon:
                 counts[kinds.pop() if len(kinds) == 1 else SEVERAL] += 1
         return counts
 
-    def reversed(self) -> Lexicon:
+    def reversed(self) -> "Lexicon":
         """The pairs and scores from target to source."""
         return Lexicon(
             tuple((target, source) for source, target in self.pairs), self.scores, self.probabilities

@@ -5,8 +5,6 @@ important go first. It is ours: tqdm opens a second row for a stage within a sta
 rich cuts the share first, and both take four to ten times as long for a step.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 import os
@@ -215,7 +213,7 @@ class Progress:
         # The lines of the stages that run, outermost first, as `progress_line` takes them; copies share it.
         self._open: list[list[Any]] = []
 
-    def with_callback(self, callback: Callback) -> Progress:
+    def with_callback(self, callback: Callback) -> "Progress":
         """The same progress, with one more callback, called after those it has.
 
         >>> steps = []
@@ -230,13 +228,13 @@ class Progress:
         found._callbacks = (*self._callbacks, callback)
         return found
 
-    def part(self, number: int, of: int) -> Progress:
+    def part(self, number: int, of: int) -> "Progress":
         """The same progress, for part `number` of the work: its lines begin with [number/of]."""
         found = copy(self)
         found._part = (number, of)
         return found
 
-    def skip_parts(self, parts: int = 1) -> Progress:
+    def skip_parts(self, parts: int = 1) -> "Progress":
         """The same progress, some parts further; unchanged if the work has no parts."""
         number, of = self._part
         return self.part(min(number + parts, of), of) if of else self

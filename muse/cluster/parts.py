@@ -4,8 +4,6 @@ Each part appears complete or not at all: a run that was cut off is resumed with
 Names that begin with an underscore are left out by those who read the folder as one table.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Mapping, Sequence
@@ -79,7 +77,7 @@ class PartFolder:
                     total[name.decode()] = total.get(name.decode(), 0) + int(value)
         return total
 
-    def stage(self, name: str, count: int) -> PartFolder:
+    def stage(self, name: str, count: int) -> "PartFolder":
         """A folder of `count` parts for intermediate results."""
         found = PartFolder(self.folder / WORK / name, count)
         make_parents(found.path(0))

@@ -3,8 +3,6 @@
 The cluster is the Ray cluster at an address, or one that is started on this machine.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import sys
@@ -132,7 +130,7 @@ class Run:
         return found["result"] if found["complete"] else None
 
     @contextmanager
-    def begun(self, count: int) -> Iterator[Site]:
+    def begun(self, count: int) -> "Iterator[Site]":
         """The site of a run whose `out` is to have `count` parts."""
         with connected(self.address) as cluster:
             yield Site(cluster, begin_parts(self.out.resolve(), count, self._named), self.progress)

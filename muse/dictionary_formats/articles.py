@@ -5,8 +5,6 @@ articles, packed as NAME.dict.dz by many. dictd has NAME.index and NAME.dict, a 
 pyglossary writes it. Articles are texts for people: read is what is clearly a translation in them.
 """
 
-from __future__ import annotations
-
 import html
 import itertools
 import logging
@@ -131,7 +129,7 @@ def _pairs(
     file: DictionaryFile,
     path: Path,
     named: Languages,
-    articles: Iterable[tuple[str, Iterable[_ArticleText]]],
+    articles: "Iterable[tuple[str, Iterable[_ArticleText]]]",
     *,
     headed: bool = True,
 ) -> Iterator[PairLine]:
@@ -238,7 +236,7 @@ def _tab_file_pairs(file: DictionaryFile) -> Iterator[PairLine]:
     return _pairs(file, file.path, of, _articles_of_tab_file(file))
 
 
-def _articles_of_tab_file(file: DictionaryFile) -> Iterator[tuple[str, list[_ArticleText]]]:
+def _articles_of_tab_file(file: DictionaryFile) -> "Iterator[tuple[str, list[_ArticleText]]]":
     for number, line in enumerate(file.lines, 1):
         if line.startswith("##") or not line.strip(BLANK):
             continue

@@ -11,8 +11,6 @@
 A row of zeros, which points nowhere, stays one.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -51,7 +49,7 @@ class PortableMap:
     hidden: HiddenLayer | None = None
 
     @classmethod
-    def of(cls, space: Space, language: str, into: str | None = None) -> PortableMap:
+    def of(cls, space: Space, language: str, into: str | None = None) -> "PortableMap":
         """The map of a language, into the space or `into` a store; BadSetting for an unknown language."""
         side, hidden, shifts = space.side(language), None, tuple[Matrix, ...]()
         weight = np.asarray(side.mapping)

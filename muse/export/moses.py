@@ -10,8 +10,6 @@ down where their sum is above 1, and the others share what is left in proportion
 is more probable than the last answer.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Iterator, Sequence
@@ -83,12 +81,12 @@ class _Way:
 
     ranker: Ranker
     temperature: float
-    chosen: _Shares | None
+    chosen: "_Shares | None"
 
     @classmethod
     def of(
         cls, space: Space, direction: tuple[str, str], config: MosesConfig, rng: np.random.Generator
-    ) -> _Way:
+    ) -> "_Way":
         """The direction, with the temperature that is given or fitted."""
         most, chosen, temperature = (config.max_vocab,) * 2, None, config.temperature
         search = search_with(Approximation())
@@ -142,7 +140,7 @@ class _Shares:
     width: int
 
     @classmethod
-    def of(cls, table: AnswerTable, sizes: tuple[int, int]) -> _Shares:
+    def of(cls, table: AnswerTable, sizes: tuple[int, int]) -> "_Shares":
         """The shares of the answers in a table, among the first words of both languages."""
         n, m = sizes
         columns, _, probability = (torch.from_numpy(one) for one in table.within(np.arange(n), m))

@@ -3,8 +3,6 @@
 The checksums of downloaded files are kept beside them, in the format of `sha256sum`, to detect changes.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 from contextlib import ExitStack
@@ -65,7 +63,7 @@ class Item:
         """The name of the file."""
         return self.path.rsplit("/", 1)[-1]
 
-    def of(self, name: str) -> Item:
+    def of(self, name: str) -> "Item":
         """The file of a language or a pair."""
         return replace(self, path=self.path.format(name))
 

@@ -1,7 +1,5 @@
 """Source: the bytes of a file, unpacked from .gz, .bz2, .xz, .zip or .tar while reading."""
 
-from __future__ import annotations
-
 import bz2
 import errno
 import gzip
@@ -75,7 +73,7 @@ class Source:
     size: int
     ahead: bytes = field(default=b"", repr=False)
     packed: bool = False
-    inner: Source | None = None
+    inner: "Source | None" = None
     at: int = 0  # in `ahead`, which is not copied for every block that is taken from it
 
     def __post_init__(self) -> None:

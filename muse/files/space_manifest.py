@@ -6,8 +6,6 @@ knows them: `read_manifest` checks that each has its type, and what uses a space
 
 # Not pydantic: importing it takes as long as all of `muse --help`, and three quarters of its memory.
 
-from __future__ import annotations
-
 import json
 import math
 import platform
@@ -191,7 +189,7 @@ class CandidateRecord(OpenRecord):
         return str(self.fields.get("method", "?"))
 
 
-def stages_of(record: LanguageRecord | Manifest) -> tuple[Stage, ...]:
+def stages_of(record: "LanguageRecord | Manifest") -> tuple[Stage, ...]:
     """The stages of a language, or of all."""
     return tuple((stage, took, record.peak_memory_mb.get(stage)) for stage, took in record.seconds.items())
 
@@ -321,7 +319,7 @@ class Manifest(JsonRecord):
             parts += [(file, f"the vectors of {language}") for file in entry.files]
         return {file.sha256: kind for file, kind in parts if file.sha256 is not None}
 
-    def write(self, folder: Path) -> Manifest:
+    def write(self, folder: Path) -> "Manifest":
         """The manifest as it is written, with the versions of the software and the checksums of all files."""
         import torch  # not above: a manifest is read, and completed on the command line, without it
 

@@ -10,8 +10,6 @@ them than one standard error (the rule of Breiman et al., 1984, for the size of 
 mappings do not change.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -65,7 +63,7 @@ class Change:
     standard_errors: float
 
     @classmethod
-    def between(cls, languages: tuple[str, str], before: Tensor, after: Tensor) -> Change:
+    def between(cls, languages: tuple[str, str], before: Tensor, after: Tensor) -> "Change":
         """The change from `before` to `after`, (p,) bool: whether each held-out pair is recovered."""
         found = int(before.sum()), int(after.sum())
         return cls(*languages, len(before), *found, standard_errors(before, after))

@@ -7,8 +7,6 @@ the direct mapping stays unless a path is judged better. A language that succeed
 as one.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -68,7 +66,7 @@ def learn_many(
     config: AlignConfig,
     runtime: Runtime,
     via: Sequence[Vectors] = (),
-    saved: Sequence[Bridge] = (),
+    saved: "Sequence[Bridge]" = (),
 ) -> LearnedMany:
     """The mappings from prepared `sources` to prepared `target`, which moves only for a single source.
 
@@ -137,7 +135,7 @@ class _Detours:
     runtime: Runtime
 
     def improved(
-        self, learned: dict[str, Learned], via: Sequence[Vectors], saved: Sequence[Bridge]
+        self, learned: dict[str, Learned], via: Sequence[Vectors], saved: "Sequence[Bridge]"
     ) -> dict[str, Learned]:
         """`learned` with those languages that a detour improves; what succeeds may help the next."""
         found, known, fresh = dict(learned), set[str](), list[Bridge]()
@@ -165,7 +163,7 @@ class _Detours:
     def _runtime_of(self, source: Vectors) -> Runtime:
         return self.runtime.of(source.language).skip_parts(PARTS * (len(self.sources) - 1))
 
-    def _aligned(self, via: Sequence[Vectors]) -> list[Bridge]:
+    def _aligned(self, via: Sequence[Vectors]) -> "list[Bridge]":
         """The languages for detours only that do not fail into the pivot."""
         config = self.config.into_fixed().without_pairs()
         intermediates = []
@@ -207,7 +205,7 @@ class Bridge:
         return self.vectors.language
 
     @classmethod
-    def of(cls, vectors: Vectors, learned: Learned) -> Bridge:
+    def of(cls, vectors: Vectors, learned: Learned) -> "Bridge":
         """A language as it was just learned, into a pivot that stays as it is."""
         alignment = learned.alignment
         aligned = learned.verdict.label == "aligned"
@@ -222,7 +220,7 @@ class Paths:
     config: AlignConfig
 
     @classmethod
-    def of(cls, pair: LanguagePair, config: AlignConfig) -> Paths:
+    def of(cls, pair: LanguagePair, config: AlignConfig) -> "Paths":
         """Paths as `learn` would begin them: for unlabelled vectors, with a sample in random order."""
         if pair.ranked:
             return cls(pair, config)

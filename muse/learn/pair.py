@@ -3,8 +3,6 @@
 The criterion is the mean cosine of the CSLS translations of the most frequent words.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
@@ -34,7 +32,7 @@ class LanguagePair:
         """Both languages."""
         return self.source, self.target
 
-    def recorded(self, history: History) -> LanguagePair:
+    def recorded(self, history: History) -> "LanguagePair":
         """The same languages, whose stages are recorded too."""
         progress = self.runtime.progress.with_callback(history.record)
         return replace(self, runtime=replace(self.runtime, progress=progress))

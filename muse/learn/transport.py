@@ -13,8 +13,6 @@ and the mapping is fitted to them.) The first rounds may also weight directions 
 reach the right mapping from farther away.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -84,7 +82,7 @@ class TransportConfig:
         """Rows x (n, d) and y (m, e), whitened, each in at most its own dimensions."""
         return whiten(x, self.whitening, self.dimensions), whiten(y, self.whitening, self.dimensions)
 
-    def with_larger_draws(self, share: float = 1.0) -> TransportConfig:
+    def with_larger_draws(self, share: float = 1.0) -> "TransportConfig":
         """The settings for what no later round makes up for."""
         return replace(self, rows=min(LARGER_DRAW_FACTOR * self.rows, MAX_LARGER_DRAW), share=share)
 

@@ -1,7 +1,5 @@
 """Checkpoint: the state of a run on disk, so that a killed run can be resumed."""
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -43,7 +41,7 @@ class Checkpoint:
     @classmethod
     def open(
         cls, folder: Path, fingerprint: Sequence[str], *, resume: bool, processes: Processes = ALONE
-    ) -> Checkpoint:
+    ) -> "Checkpoint":
         """The checkpoints in `folder`, left by a killed run with the same `fingerprint`, or none yet.
 
         Without `resume` the checkpoints of an earlier run are removed. Raise BadSetting if there is
@@ -70,7 +68,7 @@ class Checkpoint:
         processes.wait()
         return cls(folder, resume)
 
-    def of(self, part: str) -> Checkpoint:
+    def of(self, part: str) -> "Checkpoint":
         """The checkpoints of a part of the run, such as a language, which `clear` forgets with the others."""
         return replace(self, folder=None if self.folder is None else self.folder / folder_name(part))
 

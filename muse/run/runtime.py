@@ -3,8 +3,6 @@
 What a stage reports in return, step by step, is kept in a `History` for the report of a run.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -29,11 +27,11 @@ class Runtime:
     checkpoint: Checkpoint = field(default_factory=Checkpoint)
     processes: Processes = Processes()
 
-    def of(self, language: str) -> Runtime:
+    def of(self, language: str) -> "Runtime":
         """The same runtime, with the checkpoint of one of several languages."""
         return replace(self, checkpoint=self.checkpoint.of(language))
 
-    def skip_parts(self, parts: int = 1) -> Runtime:
+    def skip_parts(self, parts: int = 1) -> "Runtime":
         """The same runtime, whose progress is some parts further."""
         return replace(self, progress=self.progress.skip_parts(parts))
 

@@ -7,8 +7,6 @@ of candidates that its recall needs; if no number is enough, the exact search is
 measured on other queries: on those that chose the depth it would look too good.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -115,7 +113,7 @@ class Approximation:
         """The k nearest keys (m, d) of every query (q, d), as far as they are found."""
         return self.prepared(queries, keys, k).search(queries, step)
 
-    def prepared(self, queries: Tensor, keys: Tensor, k: int) -> Prepared:
+    def prepared(self, queries: Tensor, keys: Tensor, k: int) -> "Prepared":
         """The search of the k nearest keys (m, d) for these queries (q, d), whose recall is reported."""
         rng = np.random.default_rng(self.seed)
         drawn = np.sort(rng.permutation(len(queries))[:SAMPLE])
@@ -229,7 +227,7 @@ class Prepared:
     @classmethod
     def of(
         cls, sample: Tensor, keys: Tensor, k: int, rng: np.random.Generator, demand: Demand = USUAL
-    ) -> Prepared:
+    ) -> "Prepared":
         """The search of the least depth whose recall on half of a sample (s, d) of the queries is enough.
 
         Its own recall is that on the other half.

@@ -5,8 +5,6 @@ sides first, four times. Here it is twice, or once if the products fit into MAX_
 `SimilarityMatrix` is searched by rows and by columns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -46,7 +44,7 @@ class SimilarityMatrix(NamedTuple):
     columns: MatrixRows
 
     @classmethod
-    def of(cls, source: Tensor, target: Tensor, room: Tensor | None = None) -> SimilarityMatrix:
+    def of(cls, source: Tensor, target: Tensor, room: Tensor | None = None) -> "SimilarityMatrix":
         """The matrix of rows (n, d) and (m, d), padded with -inf to whole groups.
 
         It is written to the first rows of `room` (h, t), if given.

@@ -12,8 +12,6 @@ approximate, leaves such keys out. A query of zeros is looked up, with cosines o
 translations answer that there are none.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -68,24 +66,24 @@ class Neighbours(NamedTuple):
     indices: Tensor
 
     @classmethod
-    def none(cls, queries: Tensor) -> Neighbours:
+    def none(cls, queries: Tensor) -> "Neighbours":
         """The empty result of queries (q, d) before a search."""
         return cls(queries.new_empty(len(queries), 0), queries.new_empty(len(queries), 0, dtype=torch.long))
 
     @classmethod
-    def joined(cls, parts: Sequence[Neighbours]) -> Neighbours:
+    def joined(cls, parts: "Sequence[Neighbours]") -> "Neighbours":
         """The neighbours of the queries of all parts, one part after the other."""
         return cls(*map(torch.cat, zip(*parts, strict=True)))
 
-    def of(self, queries: slice | Tensor) -> Neighbours:
+    def of(self, queries: slice | Tensor) -> "Neighbours":
         """The neighbours of some queries."""
         return Neighbours(self.scores[queries], self.indices[queries])
 
-    def offset_indices(self, keys: int) -> Neighbours:
+    def offset_indices(self, keys: int) -> "Neighbours":
         """These neighbours, with indices of all keys: `keys` others come before those searched."""
         return Neighbours(self.scores, self.indices + keys)
 
-    def minus_bias(self, bias: Tensor | None, top: int) -> Neighbours:
+    def minus_bias(self, bias: Tensor | None, top: int) -> "Neighbours":
         """The `top` best once the `bias` (m,) of each key is subtracted from its score."""
         scores = self.scores if bias is None else self.scores - bias[self.indices]
         best = scores.topk(min(top, scores.shape[1]), dim=1)

@@ -6,8 +6,6 @@ or whose values cannot be, is not used: what can be computed again then is, in m
 nothing.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import logging
@@ -179,7 +177,7 @@ class AnswerTable(ShortRepr):
         return own | {"report": np.frombuffer(text.encode(), np.uint8)}
 
     @classmethod
-    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> AnswerTable:
+    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> "AnswerTable":
         """The answers from named arrays."""
         own = {name: arrays[name] for name in _ARRAYS} | {"columns": arrays["columns"].astype(np.int64)}
         return cls(**own, report=json.loads(arrays["report"].tobytes()))

@@ -14,8 +14,6 @@ A space that was learned from pairs of rows has a map for such queries alone (`S
 most neighbours of held-out pairs. The map into the space is chosen by counterparts first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
@@ -40,7 +38,7 @@ class ToStore:
     shifts: tuple[Matrix, ...]
 
     @classmethod
-    def of(cls, space: Space, language: str) -> ToStore:
+    def of(cls, space: Space, language: str) -> "ToStore":
         """Back into the rows of a language; BadSetting if a mean was subtracted from rows of any length."""
         side = space.side(language)
         steps = side.normalisation.steps

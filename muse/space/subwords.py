@@ -5,8 +5,6 @@ vectors are fitted to the rows of the known words by ridge regression: bag of su
 and Liang, 2018. It needs no text and no model, and works best for inflections and compounds of known words.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -99,7 +97,7 @@ class _Bags:
     scale: Tensor  # (n, 1)
 
     @staticmethod
-    def of(words: Sequence[str], index: Mapping[str, int]) -> _Bags:
+    def of(words: Sequence[str], index: Mapping[str, int]) -> "_Bags":
         bags = [[index[gram] for gram in ngrams(word) if gram in index] for word in words]
         sizes = np.array([len(bag) for bag in bags], dtype=np.int64)
         grams = np.fromiter((gram for bag in bags for gram in bag), np.int64)

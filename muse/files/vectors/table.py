@@ -1,7 +1,5 @@
 """Table: words and rows as a format yields them, block by block, and gathering them into Vectors."""
 
-from __future__ import annotations
-
 import logging
 import re
 from collections import Counter
@@ -325,7 +323,7 @@ def gather(table: Table, wanted: ReadOptions) -> Vectors:
     )  # fmt: skip
 
 
-def _texts_of(table: Table, chosen: _Chosen) -> list[str] | None:
+def _texts_of(table: Table, chosen: "_Chosen") -> list[str] | None:
     """The texts of the rows kept, from those of the whole file; Mismatch if there are not as many."""
     if (texts := table.texts) is None:
         return None

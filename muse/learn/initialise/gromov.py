@@ -12,8 +12,6 @@ All three were needed for en-it (benchmarks/results/align/tried-alignment.md). R
 components alone then extend the right pairs of the plan to more words.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -104,7 +102,7 @@ class SimilarityRoot(NamedTuple):
     to_root: Tensor
 
     @classmethod
-    def of(cls, rows: Tensor, dimensions: int) -> SimilarityRoot:
+    def of(cls, rows: Tensor, dimensions: int) -> "SimilarityRoot":
         """The root for rows (n, d) of unit length."""
         wide = rows.double()
         axes = torch.linalg.eigh(wide.T @ wide)[1].flip(1)[:, :dimensions].to(rows)  # widest first

@@ -12,8 +12,6 @@ find half as many counterparts.
 `standard_errors` tells whether one map gets significantly more held-out cases right than another.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -85,7 +83,7 @@ class Folds:
     number: int
 
     @classmethod
-    def of(cls, evidence: TrainingPairs, rng: np.random.Generator) -> Folds:
+    def of(cls, evidence: TrainingPairs, rng: np.random.Generator) -> "Folds":
         """At most FOLDS folds with about the same number of source words, drawn at random."""
         sources, place = torch.unique(evidence.pairs[:, 0], return_inverse=True)
         number = min(FOLDS, len(sources))
@@ -117,7 +115,7 @@ class HeldOutMaps:
     maps: tuple[Maps, ...]
 
     @classmethod
-    def of(cls, fits: Sequence[Maps], folds: Folds) -> HeldOutMaps:
+    def of(cls, fits: Sequence[Maps], folds: Folds) -> "HeldOutMaps":
         """The maps of a method, with the pairs of single words."""
         evidence = folds.evidence
         single = evidence.single
@@ -127,7 +125,7 @@ class HeldOutMaps:
         return cls(pairs, weights.astype(np.float64), fold, tuple(fits))
 
 
-def held_out(fits: Sequence[Maps], folds: Folds, search: HeldOutSearch) -> Ranks:
+def held_out(fits: Sequence[Maps], folds: Folds, search: "HeldOutSearch") -> Ranks:
     """The ranks of the words of the first folds, by maps that were fitted to the other folds, in order."""
     tested = [search.ranks(maps, own) for maps, (_, own) in zip(fits, folds.trials, strict=False)]
     if not tested:
@@ -146,7 +144,7 @@ class HeldOutSearch:
     @classmethod
     def of(
         cls, evidence: TrainingPairs, rng: np.random.Generator, config: HeldOutConfig | None = None
-    ) -> HeldOutSearch:
+    ) -> "HeldOutSearch":
         """The search among the most frequent words of both sides, and all translations in the evidence."""
         config = config or HeldOutConfig()
         x, y = evidence.vocabulary

@@ -12,8 +12,6 @@ with_transport  Given pairs (a, b) enter Gromov-Wasserstein transport as mass th
                 `muse.learn.initialise.gromov`, which begins with frequency ranks alone.)
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -45,14 +43,14 @@ class SelfLearningConfig:
     induced: float = 0.3
     canonical: CanonicalConfig = CanonicalConfig()
 
-    def up_to(self, cutoff: int) -> SelfLearningConfig:
+    def up_to(self, cutoff: int) -> "SelfLearningConfig":
         """These settings without the cut-offs above `cutoff`."""
         kept = [place for place, words in enumerate(self.cutoffs) if words <= cutoff]
         cutoffs, most = (tuple(of[place] for place in kept) for of in (self.cutoffs, self.rounds))
         return replace(self, cutoffs=cutoffs, rounds=most)
 
     @classmethod
-    def for_unranked_rows(cls, most: int) -> SelfLearningConfig:
+    def for_unranked_rows(cls, most: int) -> "SelfLearningConfig":
         """The settings for rows in no order, at most `most` of them: none is rarer, so all begin together."""
         return cls(cutoffs=(most,), rounds=(ROUNDS_OF_ROWS,), share=1.0)
 
@@ -123,7 +121,7 @@ class GuidedTransportConfig:
     gromov: GromovConfig = GromovConfig()
 
     @classmethod
-    def for_unranked_rows(cls) -> GuidedTransportConfig:
+    def for_unranked_rows(cls) -> "GuidedTransportConfig":
         """The settings for rows in no order, whose place in the file says nothing of what they match."""
         return cls(gromov=GromovConfig(prior_weight=0.0, schedule=SCHEDULE_OF_ROWS))
 

@@ -4,8 +4,6 @@
 moments of the paired rows, all that a linear fit needs to know of them.
 """
 
-from __future__ import annotations
-
 import logging
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -58,14 +56,14 @@ class CrossMoments:
     both: Tensor
 
     @classmethod
-    def of(cls, left: Tensor, right: Tensor, weights: Tensor) -> CrossMoments:
+    def of(cls, left: Tensor, right: Tensor, weights: Tensor) -> "CrossMoments":
         """The moments of paired rows (p, ds) and (p, dt) with weights (p,), summed in their precision."""
         x, y = weights[:, None] * left, weights[:, None] * right
         sums = (one.double() for one in (left.T @ x, right.T @ y, left.T @ y))
         return cls(float(weights.double().sum()), *sums)
 
     @classmethod
-    def of_many(cls, x: Tensor, y: Tensor, pairs: Tensor, weights: Tensor) -> CrossMoments | None:
+    def of_many(cls, x: Tensor, y: Tensor, pairs: Tensor, weights: Tensor) -> "CrossMoments | None":
         """The moments of pairs (p, 2) of rows, where each row is in many; None where they are in few.
 
         The weights of a row's pairs are added first: d^2 operations for each row, and d for each pair.
@@ -83,7 +81,7 @@ class CrossMoments:
         sums = a.T @ (of_left[:, None] * a), b.T @ (of_right[:, None] * b), a.T @ reached
         return cls(float(weights.double().sum()), *(one.double() for one in sums))
 
-    def __sub__(self, other: CrossMoments) -> CrossMoments:
+    def __sub__(self, other: "CrossMoments") -> "CrossMoments":
         sums = ((self.source, other.source), (self.target, other.target), (self.both, other.both))
         return CrossMoments(self.weight - other.weight, *(one - two for one, two in sums))
 
@@ -141,7 +139,7 @@ class Maps:
         return self.source, self.target
 
     @classmethod
-    def of_mapping(cls, mapping: Tensor) -> Maps:
+    def of_mapping(cls, mapping: Tensor) -> "Maps":
         """The maps of an orthogonal W (dt, ds): W and I, or I and W^T into the space of a smaller source."""
         d_target, d_source = mapping.shape
         if d_target > d_source:
@@ -157,7 +155,7 @@ class Maps:
         """Target rows (m, dt) in the shared space, (m, k), of unit length."""
         return normalize(rows @ self.target.T)
 
-    def into_target(self) -> Maps:
+    def into_target(self) -> "Maps":
         """Maps with the same inner products that leave the target as it is: B^T A and I.
 
         (A x) . (B y) = (B^T A x) . y; cosines differ, because y keeps its own length.
@@ -238,11 +236,11 @@ class TrainingPairs:
         known = [torch.isin(found[:, side], self.pairs[:, side]) for side in (0, 1)]
         return ~(known[0] | known[1])
 
-    def only(self, kept: Tensor) -> TrainingPairs:
+    def only(self, kept: Tensor) -> "TrainingPairs":
         """The pairs where `kept` (p,) is true."""
         return replace(self, pairs=self.pairs[kept], weights=self.weights[kept])
 
-    def hinted(self, pseudo_dictionary: TrainingPairs) -> TrainingPairs:
+    def hinted(self, pseudo_dictionary: "TrainingPairs") -> "TrainingPairs":
         """The same pairs beside a pseudo dictionary of the same vectors, without pairs of a word known here.
 
         Those are mostly right for words that a dictionary has: they would flatter maps that are tested on it.
@@ -250,7 +248,7 @@ class TrainingPairs:
         more = pseudo_dictionary.pairs
         return replace(self, pseudo_dictionary=more[self.contains_no_known_word(more)])
 
-    def plus(self, pairs: Tensor, weight: float = 1.0) -> TrainingPairs:
+    def plus(self, pairs: Tensor, weight: float = 1.0) -> "TrainingPairs":
         """More pairs (q, 2), each of `weight`."""
         weights = torch.full((len(pairs),), weight, dtype=self.weights.dtype).to(self.weights)
         return replace(self, pairs=torch.cat([self.pairs, pairs]), weights=torch.cat([self.weights, weights]))

@@ -7,8 +7,6 @@ A correction computes z = (x - m) * a and returns z - (z C^T) C, with a shift m 
 components C (k, d'); binary codes are the signs of z, or where z is above 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -54,7 +52,7 @@ class Correction:
     threshold: float | None = None
 
     @staticmethod
-    def parse(kind: str, options: str = "") -> Correction:
+    def parse(kind: str, options: str = "") -> "Correction":
         """The correction with this name, such as pcr, and these options, such as centred,3."""
         if kind == "binary":
             with suppress(ValueError):
@@ -79,14 +77,14 @@ class Correction:
         options += [] if self.threshold is None else [str(self.threshold).removesuffix(".0")]
         return self.kind + (f"[{','.join(options)}]" if options else "")
 
-    def fixed(self, dimension: int) -> Moments | None:
+    def fixed(self, dimension: int) -> "Moments | None":
         """The moments of d' columns, if these do not depend on text."""
         if self.threshold is None:
             return None
         mean = np.full(dimension, self.threshold, np.float32)
         return Moments(1, mean, np.zeros_like(mean), np.zeros((0, dimension), np.float32))
 
-    def apply(self, rows: Matrix, seen: Moments) -> Matrix:
+    def apply(self, rows: Matrix, seen: "Moments") -> Matrix:
         """The corrected rows (s, d'); rows of zeros, from empty sentences, stay zero."""
         shifted = rows.astype(np.float32) if self.kind == "pcr" and not self.centred else rows - seen.mean
         if self.kind == "znorm":
@@ -186,7 +184,7 @@ class Corrected(ShortRepr, Wrapped):
         """The names of the encoder and the correction, such as mean+pcr."""
         return self.inner.name if self.sif else f"{self.inner.name}+{self.correction}"
 
-    def fit(self, sentences: Iterable[str], language: str) -> Corrected:
+    def fit(self, sentences: Iterable[str], language: str) -> "Corrected":
         """A copy fitted on the sentences: first the encoder, then the correction on the encoder's rows.
 
         BadSetting if another language was fitted before and this text would change its rows, because a
@@ -289,7 +287,7 @@ class Concatenated(SentenceEncoder):
         """The sum of the parts' dimensions."""
         return sum(part.dimension for part in self.parts)
 
-    def fit(self, sentences: Iterable[str], language: str) -> Concatenated:
+    def fit(self, sentences: Iterable[str], language: str) -> "Concatenated":
         """A copy with every part fitted; self if none of them learns anything from text."""
         sentences = all_sentences(sentences)
         fitted = [part.fit(sentences, language) for part in self.parts]

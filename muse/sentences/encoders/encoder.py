@@ -3,8 +3,6 @@
 Every encoder can also be used as a scikit-learn transformer, and on a stream, block by block.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -68,7 +66,7 @@ class SentenceEncoder(Protocol):
     def dimension(self) -> int:
         """The number of columns d'."""
 
-    def fit(self, sentences: Iterable[str], language: str) -> SentenceEncoder:
+    def fit(self, sentences: Iterable[str], language: str) -> "SentenceEncoder":
         """A new encoder that has learned from text in one language, in place of what it had learned of it.
 
         One with nothing to learn returns itself. BadSetting for what is no list of str.
@@ -80,7 +78,7 @@ class SentenceEncoder(Protocol):
     def save(self, folder: Path) -> None:
         """Writes the encoder completely or not at all, without pickles, with the checksums of its space."""
 
-    def for_language(self, language: str) -> Transformer:
+    def for_language(self, language: str) -> "Transformer":
         """The encoder for one language, as a scikit-learn transformer."""
         return Transformer(self, language)
 
@@ -123,7 +121,7 @@ class Transformer:
         self.encoder = encoder
         self.language = language
 
-    def fit(self, sentences: Iterable[str], labels: object = None) -> Transformer:
+    def fit(self, sentences: Iterable[str], labels: object = None) -> "Transformer":
         """Returns self, with `encoder_` fitted on the sentences."""
         self.encoder_ = self.encoder.fit(sentences, self.language)
         return self
@@ -141,7 +139,7 @@ class Transformer:
         """The two parameters by name."""
         return {"encoder": self.encoder, "language": self.language}
 
-    def set_params(self, **params: Any) -> Transformer:
+    def set_params(self, **params: Any) -> "Transformer":
         """Returns self with these parameters set; BadSetting for an unknown name."""
         for name, value in params.items():
             if name not in self.get_params():
@@ -149,7 +147,7 @@ class Transformer:
             setattr(self, name, value)
         return self
 
-    def __sklearn_clone__(self) -> Transformer:
+    def __sklearn_clone__(self) -> "Transformer":
         # A clone shares the immutable encoder, so that no table of words is copied.
         return Transformer(self.encoder, self.language)
 

@@ -3,8 +3,6 @@
 Batches are of a number of examples, or of sequences of similar lengths within a limit of tokens.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -43,14 +41,14 @@ class Ragged:
     offsets: Tensor
 
     @classmethod
-    def of(cls, sequences: Sequence[Sequence[int]]) -> Ragged:
+    def of(cls, sequences: Sequence[Sequence[int]]) -> "Ragged":
         """A ragged array of the sequences, in order."""
         lengths = torch.tensor(list(map(len, sequences)), dtype=torch.long)
         ids = torch.tensor(list(chain.from_iterable(sequences)), dtype=torch.long)
         return cls(ids, _offsets(lengths))
 
     @classmethod
-    def joined(cls, parts: Sequence[Ragged]) -> Ragged:
+    def joined(cls, parts: "Sequence[Ragged]") -> "Ragged":
         """The sequences of all parts (at least one), in order."""
         lengths = torch.cat([part.lengths for part in parts])
         return cls(torch.cat([part.ids for part in parts]), _offsets(lengths))
@@ -63,11 +61,11 @@ class Ragged:
         """The number of ids (b,) of each sequence."""
         return self.offsets.diff()
 
-    def to(self, device: str) -> Ragged:
+    def to(self, device: str) -> "Ragged":
         """A copy on another device."""
         return Ragged(self.ids.to(device), self.offsets.to(device))
 
-    def take(self, rows: Tensor) -> Ragged:
+    def take(self, rows: Tensor) -> "Ragged":
         """The sequences with these indices (c,), in that order."""
         lengths = self.lengths[rows]  # (c,)
         offsets = _offsets(lengths)
@@ -75,12 +73,12 @@ class Ragged:
         shift = torch.repeat_interleave(self.offsets[rows] - offsets[:-1], lengths)
         return Ragged(self.ids[torch.arange(len(shift), device=shift.device) + shift], offsets)
 
-    def keep(self, kept: Tensor) -> Ragged:
+    def keep(self, kept: Tensor) -> "Ragged":
         """The sequences with only those ids for which `kept` (t,) is True."""
         before = pad(kept.cumsum(0), (1, 0))  # (t + 1,), how many ids before each place are kept
         return Ragged(self.ids[kept], before[self.offsets])
 
-    def keep_some(self, kept: Tensor) -> Ragged:
+    def keep_some(self, kept: Tensor) -> "Ragged":
         """The sequences as from `keep`, but one that would lose all its ids stays whole.
 
         >>> Ragged.of([[7, 8], [8]]).keep_some(torch.tensor([True, False, False])).padded().ids.tolist()
@@ -89,11 +87,11 @@ class Ragged:
         lost = self.keep(kept).lengths == 0  # (b,)
         return self.keep(kept | torch.repeat_interleave(lost, self.lengths))
 
-    def cut(self, longest: int) -> Ragged:
+    def cut(self, longest: int) -> "Ragged":
         """The sequences cut to at most their first `longest` ids."""
         return self.keep(self._places() < longest)
 
-    def beside(self, other: Ragged) -> Ragged:
+    def beside(self, other: "Ragged") -> "Ragged":
         """Each sequence followed by the one of `other` at the same place.
 
         >>> Ragged.of([[7, 8], [9]]).beside(Ragged.of([[5], [6]])).padded().ids.tolist()
@@ -103,7 +101,7 @@ class Ragged:
         both = Ragged.joined((self, other)).take(turns)
         return Ragged(both.ids, both.offsets[::2])
 
-    def framed(self, begin: int, end: int) -> Ragged:
+    def framed(self, begin: int, end: int) -> "Ragged":
         """The sequences, each between the ids `begin` and `end`; empty ones stay empty.
 
         >>> Ragged.of([[7, 8], [], [9]]).framed(2, 3).ids.tolist()

@@ -3,8 +3,6 @@
 It handles truncation, the marking of unknown tokens and the joining of blocks, for words and pieces alike.
 """
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -45,13 +43,13 @@ class Reading:
     unit: str = WORD
 
     @classmethod
-    def of(cls, sequences: Sequence[Sequence[int]], unit: str = WORD) -> Reading:
+    def of(cls, sequences: Sequence[Sequence[int]], unit: str = WORD) -> "Reading":
         """Sentences whose tokens all have an id."""
         sentences = Ragged.of(sequences)
         return cls(sentences, len(sentences.ids), unit=unit)
 
     @classmethod
-    def joined(cls, parts: Sequence[Reading]) -> Reading:
+    def joined(cls, parts: "Sequence[Reading]") -> "Reading":
         """The sentences of all parts (at least one), in order, with the sums of their counts."""
         sentences = Ragged.joined([part.sentences for part in parts])
         counts = [(part.tokens, part.unknown, part.truncated) for part in parts]
@@ -71,18 +69,18 @@ class Reading:
         """The number of sentences without a known token."""
         return int((self.sentences.lengths == 0).sum())
 
-    def cut(self, longest: int) -> Reading:
+    def cut(self, longest: int) -> "Reading":
         """The sentences cut to at most their first `longest` ids; those cut count as truncated."""
         long = int((self.sentences.lengths > longest).sum())
         return replace(self, sentences=self.sentences.cut(longest), truncated=long) if long else self
 
-    def without(self, unknown: int) -> Reading:
+    def without(self, unknown: int) -> "Reading":
         """The sentences without the id `unknown`, which is counted."""
         known = self.sentences.ids != unknown  # (t,)
         kept = self.sentences.keep(known)
         return replace(self, sentences=kept, unknown=len(known) - len(kept.ids))
 
-    def marking(self, unknown: int) -> Reading:
+    def marking(self, unknown: int) -> "Reading":
         """The sentences with the id `unknown` counted but kept in its place."""
         return replace(self, unknown=int((self.sentences.ids == unknown).sum()))
 

@@ -5,8 +5,6 @@ from text, or else from frequency ranks: without text, the word of rank r has th
 of 1/r for all ranks (Zipf's law); the words of a space are sorted by frequency.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -46,7 +44,7 @@ DEFAULT_POWERS = (float("-inf"), 1.0, float("inf"))
 class PowerMean(ShortRepr, SentenceEncoder):
     """The power means of a sentence's words, k d columns for k powers (Rueckle et al., 2018)."""
 
-    lookup: Lookup
+    lookup: "Lookup"
     powers: tuple[Power, ...] = (1.0,)
 
     def __post_init__(self) -> None:
@@ -68,7 +66,7 @@ class PowerMean(ShortRepr, SentenceEncoder):
         """The number of columns k d."""
         return len(self.powers) * self.lookup.dimension
 
-    def fit(self, sentences: Iterable[str], language: str) -> PowerMean:
+    def fit(self, sentences: Iterable[str], language: str) -> "PowerMean":
         """Returns self: there is nothing to learn."""
         self.lookup.space.side(language)
         check_sentences(sentences)
@@ -91,7 +89,7 @@ class WeightedMean(ShortRepr, SentenceEncoder):
     (n + 1,) of each fitted language; those of other languages come from ranks.
     """
 
-    lookup: Lookup
+    lookup: "Lookup"
     weighting: str
     fitted: Mapping[str, Weights] = field(default_factory=dict)
 
@@ -116,7 +114,7 @@ class WeightedMean(ShortRepr, SentenceEncoder):
         """The number of columns d."""
         return self.lookup.dimension
 
-    def fit(self, sentences: Iterable[str], language: str) -> WeightedMean:
+    def fit(self, sentences: Iterable[str], language: str) -> "WeightedMean":
         """A copy with weights learned from the sentences for their language."""
         n = len(self.lookup.space.vectors(language))
         text = (self.lookup.read(block, language)[0].sentences for block in blocks(sentences))
@@ -188,10 +186,10 @@ class TrainedEncoder(SentenceEncoder):
         return Space(sides, self.space.pivot, self.space.manifest)
 
     @cached_property
-    def _lookup(self) -> Lookup:
+    def _lookup(self) -> "Lookup":
         return Lookup(self.words)
 
-    def fit(self, sentences: Iterable[str], language: str) -> TrainedEncoder:
+    def fit(self, sentences: Iterable[str], language: str) -> "TrainedEncoder":
         """Returns self: a trained encoder learns nothing from text in one language."""
         check_trained_for(self, language)
         check_sentences(sentences)
@@ -228,7 +226,7 @@ def restore_trained(saved: Saved, space: Space, _: Sequence[SentenceEncoder]) ->
 
 
 def pooled(
-    lookup: Lookup, sentences: Iterable[str], language: str, pool: Callable[[Ragged, Tensor], Tensor]
+    lookup: "Lookup", sentences: Iterable[str], language: str, pool: Callable[[Ragged, Tensor], Tensor]
 ) -> Encoded:
     """The sentences encoded by `pool`, from the ids of their words and the rows (n, d) of all words."""
     lookup.space.side(language)

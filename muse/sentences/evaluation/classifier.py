@@ -1,7 +1,5 @@
 """Classifiers of sentence vectors, by scikit-learn, and their accuracy in natural language inference."""
 
-from __future__ import annotations
-
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -34,7 +32,7 @@ class Labelled(NamedTuple):
     rows: Matrix
     labels: Labels
 
-    def part(self, places: Labels) -> Labelled:
+    def part(self, places: Labels) -> "Labelled":
         """The rows and labels at `places` (p,)."""
         return Labelled(self.rows[places], self.labels[places])
 

@@ -1,7 +1,5 @@
 """Natural language inference: files of sentence pairs labelled with whether the first entails the second."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -41,7 +39,7 @@ class Inference:
     parts: tuple[str, ...]
     undecided: int
 
-    def part(self, name: str) -> Inference:
+    def part(self, name: str) -> "Inference":
         """The pairs of one part, train, dev or test; Mismatch if there are none."""
         rows = zip(self.premises, self.hypotheses, self.labels, self.parts, strict=True)
         chosen = [row for row in rows if row[-1] == name]

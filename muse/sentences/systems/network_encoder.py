@@ -1,7 +1,5 @@
 """Network encoders: a trained torch module as a sentence encoder that can be saved and loaded."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -78,7 +76,7 @@ class NetworkEncoder(SentenceEncoder):
         """A space of the word vectors that the network learned; BadSetting if it learned none."""
         return self.network.word_space(self.space)
 
-    def fit(self, sentences: Iterable[str], language: str) -> NetworkEncoder:
+    def fit(self, sentences: Iterable[str], language: str) -> "NetworkEncoder":
         """Returns self: a trained network learns nothing from text in one language."""
         check_trained_for(self, language)
         check_sentences(sentences)

@@ -6,8 +6,6 @@ word begins with "▁"; punctuation marks are separate pieces. Characters unseen
 The rows of pieces can be initialised from the words of a space, and words have rows made of their pieces.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -53,7 +51,7 @@ class Pieces(Reader):
         size: int,
         generator: torch.Generator,
         exponent: float = PIECES_EXPONENT,
-    ) -> Pieces:
+    ) -> "Pieces":
         """At most `size` pieces, special ones included, learned from the sentences of each language.
 
         Languages are weighted by p^a / sum p^a, a = `exponent` (see training.pairs). Needs tokenizers.
@@ -80,7 +78,7 @@ class Pieces(Reader):
         return cls(tokenizer)
 
     @classmethod
-    def from_json(cls, text: str) -> Pieces:
+    def from_json(cls, text: str) -> "Pieces":
         """The pieces that `to_json` wrote; BadFile for anything else, MissingExtra without tokenizers."""
         library = _require()
         try:

@@ -1,7 +1,5 @@
 """Systems: the description of a sentence system, the request to train it, and the result."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from itertools import chain
@@ -48,7 +46,7 @@ class System:
     name: str
     presets: Mapping[str, Preset]
     needs: tuple[str, ...]
-    train: Callable[[Job], Fitted]
+    train: "Callable[[Job], Fitted]"
     network: Callable[[Mapping[str, Any], Space], SentenceNetwork] | None = None
     uses: tuple[str, ...] = ()  # beside what it needs
     takes_backbone: bool = False
@@ -224,7 +222,7 @@ class Job:
         settings: Mapping[str, Any],
         counts: Mapping[str, int],
         scored: tuple[str, ...] = (),
-    ) -> Fitted:
+    ) -> "Fitted":
         """The result of these epochs; `settings` are the JSON values that rebuild the `network`.
 
         Among them are its `languages`, unless it has those of the space.

@@ -5,8 +5,6 @@ the keys and values of the tokens before it. The states are those of its full pa
 the length, not with its square.
 """
 
-from __future__ import annotations
-
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -114,7 +112,7 @@ class LineWriter(ABC):
 
 @torch.no_grad()
 def best_sequences(
-    decoding: Incremental, score: Callable[[Tensor], Tensor], limits: Tensor, beam: int
+    decoding: "Incremental", score: Callable[[Tensor], Tensor], limits: Tensor, beam: int
 ) -> Ragged:
     """The best sequences of s decodings, without <bos> and <eos>, none of them empty.
 

@@ -10,8 +10,6 @@ They are interchangeable: each takes the rows of a batch and its negatives.
 LossChoice makes one of them by its name in LOSSES and its settings.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -165,7 +163,7 @@ class LossChoice:
     weight: float | None = None  # lambda
     scale: float | None = None
 
-    def after(self, default: LossChoice) -> LossChoice:
+    def after(self, default: "LossChoice") -> "LossChoice":
         """The choice completed by `default`: its name and, for the same loss, its margin."""
         if self.name not in (None, default.name):
             return self

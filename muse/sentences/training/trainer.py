@@ -5,8 +5,6 @@ with the gradients of the whole batch, as a single process would. If a loss is a
 counts by its examples, however many tokens they have.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 import time
@@ -47,7 +45,7 @@ class HeldOutScore(NamedTuple):
     hits: int | None = None
 
     @classmethod
-    def of(cls, hits: int, cases: int) -> HeldOutScore:
+    def of(cls, hits: int, cases: int) -> "HeldOutScore":
         """The percentage of correct cases as the score."""
         return cls(cases, 100 * hits / cases, hits)
 
@@ -119,7 +117,7 @@ class TrainerConfig(Settings):
             Unused("lowest", "decay shrink") if never_falls else None,
         )
 
-    def with_warmup(self, steps: int) -> TrainerConfig:
+    def with_warmup(self, steps: int) -> "TrainerConfig":
         """These settings with a rate that rises for this number of steps, then falls by sqrt(t)."""
         return replace(self, schedule=Schedule("inverse-sqrt", steps))
 

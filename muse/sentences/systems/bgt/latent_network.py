@@ -1,7 +1,5 @@
 """BgtNetwork: the inference networks, which give the posteriors of latents, and the decoders of sentences."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -86,17 +84,17 @@ class BgtNetwork(SentenceNetwork):
 
         return space_of_words(self.pieces, self.languages, space, means)
 
-    def semantic_posterior(self, batch: Ragged, language: str) -> Gaussian:
+    def semantic_posterior(self, batch: Ragged, language: str) -> "Gaussian":
         """q(z_sem | x)."""
         return self._meaning(batch, self.languages.index(language))
 
-    def language_posterior(self, batch: Ragged, language: str) -> Gaussian:
+    def language_posterior(self, batch: Ragged, language: str) -> "Gaussian":
         """q(z_l | x), if there are language latents."""
         place = self.languages.index(language)
         found: Gaussian = self.own[place](*self._seen(batch, place))
         return found
 
-    def _meaning(self, batch: Ragged, place: int, seen: Observed | None = None) -> Gaussian:
+    def _meaning(self, batch: Ragged, place: int, seen: "Observed | None" = None) -> "Gaussian":
         """The semantic posterior of sentences; `seen` are their inputs, unless punctuation is left out."""
         if self.punctuation is not None:
             seen = self._seen(batch.keep_some(~self.punctuation[batch.ids]), place)
@@ -139,7 +137,7 @@ class BgtNetwork(SentenceNetwork):
         of_sources = sum((one.divergence() for one in sources), nothing) if sampled else nothing
         return Terms(sum(reconstruction, nothing), divergence, sum(translated, nothing), of_sources)
 
-    def _seen(self, batch: Ragged, place: int) -> Observed:
+    def _seen(self, batch: Ragged, place: int) -> "Observed":
         """The inputs of the encoders: framed ids, or rows with surface features."""
         rows = self._of_bag(place)
         if rows is None:
@@ -148,7 +146,7 @@ class BgtNetwork(SentenceNetwork):
         vectors = functional.embedding(sentences.ids, rows)
         return vectors, sentences.mask, surface(sentences, self.config.counted)
 
-    def _encoder(self, latent: int, generator: torch.Generator, *, surface: int = 0) -> Encoder:
+    def _encoder(self, latent: int, generator: torch.Generator, *, surface: int = 0) -> "Encoder":
         config, rows = self.config, self._of_bag(0)
         width = config.hidden if rows is None else rows.shape[1]
         layers = config.encoder_layers
@@ -157,7 +155,7 @@ class BgtNetwork(SentenceNetwork):
 
     def _decoder(
         self, place: int, latents: int, generator: torch.Generator, *, counts: bool = False
-    ) -> Decoder:
+    ) -> "Decoder":
         config, layers = self.config, self.config.decoder_layers
         body = TransformerLayers(config.transformer(layers, decoder=True), generator) if layers else None
         width = latents + (config.hidden if layers else 0)
@@ -262,7 +260,7 @@ class Decoder(nn.Module):
     """
 
     def __init__(
-        self, scores: Scores, layers: TransformerLayers | None = None, length: Length | None = None
+        self, scores: "Scores", layers: TransformerLayers | None = None, length: "Length | None" = None
     ) -> None:
         super().__init__()
         self._scores, self._layers, self._length = scores, layers, length

@@ -3,8 +3,6 @@
 The tokens that they read are words of the space, with frozen rows, or word pieces.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -119,7 +117,7 @@ class Words:
     pieces: Pieces | None = None
 
     @classmethod
-    def of(cls, config: CmlmConfig, space: Space, languages: Sequence[str], pieces: Pieces | None) -> Words:
+    def of(cls, config: CmlmConfig, space: Space, languages: Sequence[str], pieces: Pieces | None) -> "Words":
         """The pieces, which all languages share, or else all words of these languages in the space.
 
         Of words only the most frequent may be predicted, as many as `config` asks for (0: all).

@@ -5,8 +5,6 @@ Devlin et al. (2019), with the subsampling of Lample and Conneau (2019, section 
 `specials` are special tokens, never hidden and never put in; nor are those from `vocabulary` on.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import astuple, dataclass
 from typing import NamedTuple
@@ -90,7 +88,7 @@ class Predicted:
     first: int = 0
     first_ten: int = 0
 
-    def __add__(self, other: Predicted) -> Predicted:
+    def __add__(self, other: "Predicted") -> "Predicted":
         return Predicted(*map(sum, zip(astuple(self), astuple(other), strict=True)))
 
     @property

@@ -5,8 +5,6 @@ have it, after each sublayer and after the embeddings. A TokenTable has a row fo
 embeddings of ids and as output scores of states.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass
@@ -76,7 +74,7 @@ class TransformerLayers(nn.Module):
     __call__: Callable[..., Tensor]
 
     def __init__(
-        self, config: TransformerConfig, generator: torch.Generator, table: TokenTable | None = None
+        self, config: TransformerConfig, generator: torch.Generator, table: "TokenTable | None" = None
     ) -> None:
         super().__init__()
         self.config = config

@@ -7,8 +7,6 @@ sentence (Lample et al., 2018, Unsupervised Machine Translation Using Monolingua
 In the first steps text can be translated word by word in the space instead of by the model.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -53,9 +51,9 @@ class TrainingText:
     """
 
     pivot: str
-    texts: Mapping[str, Monolingual]
+    texts: "Mapping[str, Monolingual]"
     pairs: Mapping[str, Pairs] = field(default_factory=dict)
-    by_words: Mapping[Direction, WordByWord] = field(default_factory=dict)
+    by_words: "Mapping[Direction, WordByWord]" = field(default_factory=dict)
 
     @property
     def directions(self) -> list[Direction]:
@@ -72,7 +70,7 @@ class TranslatorLearner(Learner):
     model predicts from its own translation of them or, with parallel text, from the true one, in percent.
     """
 
-    def __init__(self, network: seq2seq.TranslatorNetwork, text: TrainingText, noise: Noise) -> None:
+    def __init__(self, network: seq2seq.TranslatorNetwork, text: TrainingText, noise: "Noise") -> None:
         super().__init__()
         self.network = network
         self._text, self._noise, self._step = text, noise, 0
@@ -226,7 +224,7 @@ class Monolingual:
     held_out: Tensor
     left_out: int
 
-    def to(self, device: str) -> Monolingual:
+    def to(self, device: str) -> "Monolingual":
         """A copy on another device."""
         training, held_out = self.training.to(device), self.held_out.to(device)
         return Monolingual(self.sentences.to(device), training, held_out, self.left_out)

@@ -5,8 +5,6 @@ apart. With parallel text, a copy of it then learns by L_align (Conneau, 2019, 4
 rows of the original, which is fixed, so that the classifier works in their language too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import asdict, dataclass, replace
@@ -177,7 +175,7 @@ def make_tuned(settings: Mapping[str, Any], space: Space) -> pair_classes.PairNe
     return _copied(network, settings["learned"]) if settings["learned"] else network
 
 
-def _copied(network: pair_classes.PairNetwork, learned: Sequence[str]) -> AlignedCopy:
+def _copied(network: pair_classes.PairNetwork, learned: Sequence[str]) -> "AlignedCopy":
     """The network with a copy for the `learned` languages; TypeError if it does not compare rows."""
     if not isinstance(network, pair_classes.WithClassifier):
         raise TypeError(f"expected a network that reads each sentence apart, got {type(network).__name__}")
