@@ -17,16 +17,7 @@ from functools import cache
 from os import PathLike, fspath
 from pathlib import Path
 from types import GenericAlias, MappingProxyType
-from typing import (
-    Any,
-    Literal,
-    ParamSpec,
-    TypeVar,
-    dataclass_transform,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Any, Literal, ParamSpec, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
 from muse.errors import BadSetting, Contradiction, did_you_mean
 from muse.optional import require

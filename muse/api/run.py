@@ -46,15 +46,7 @@ from muse.run.checkpoint import Checkpoint, checkpoint_folder
 from muse.run.memory import peak_memory_mb
 from muse.run.runtime import Runtime, pick_device
 from muse.search.exact import searching_by, set_threads
-from muse.space import (
-    Space,
-    add_to_space,
-    check_addition,
-    check_out,
-    load_space,
-    save_space,
-    space_of_saved,
-)
+from muse.space import Space, add_to_space, check_addition, check_out, load_space, save_space, space_of_saved
 
 log = logging.getLogger(__name__)
 

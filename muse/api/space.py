@@ -14,13 +14,7 @@ from typing import Any, Self, overload
 
 import numpy as np
 
-from muse.api.results import (
-    Nearest,
-    SpaceVerdict,
-    TranslationTable,
-    WordTranslations,
-    html_card,
-)
+from muse.api.results import Nearest, SpaceVerdict, TranslationTable, WordTranslations, html_card
 from muse.errors import BadFile, BadSetting, UnknownWord, named_as_in_python
 from muse.exchange import dictionary_frame
 from muse.files.space_manifest import ALIGNED, read_manifest, spaces_in

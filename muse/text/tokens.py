@@ -84,9 +84,7 @@ _WRITTEN_OUT: dict[str, Rules] = {
         (r"(?<=\w)'ll\b", " will"),
         (r"\b(it|he|she|that|what|there|here|who|where|how)'s\b", r"\1 is"),
     ),
-    "fr": _rules(
-        (rf"(?<=\w)-(?:t-)?({_FRENCH_PRONOUNS})\b(?!-?\w)", r" \1"),
-    ),
+    "fr": _rules((rf"(?<=\w)-(?:t-)?({_FRENCH_PRONOUNS})\b(?!-?\w)", r" \1")),
 }
 # Addresses of the web and of other schemes.
 URL, WEB_SITE = r"[A-Za-z][A-Za-z0-9+.-]{1,15}://\S*[\w/]", r"www\.\S*[\w/]"

@@ -21,13 +21,7 @@ class ServeOptions(OneSpace, Backend, Seed, Device, Threads, Common):
     )
 
 
-@command(
-    ServeOptions,
-    examples=(
-        "muse serve embeddings/aligned/fr-en",
-        "muse serve SPACE --port 0 --json",
-    ),
-)
+@command(ServeOptions, examples=("muse serve embeddings/aligned/fr-en", "muse serve SPACE --port 0 --json"))
 def serve(options: ServeOptions) -> None:
     """Explore a SPACE in the browser.
 

@@ -61,12 +61,7 @@ def gromov(
 
 
 def gromov_plan(
-    x: Tensor,
-    y: Tensor,
-    prior: Tensor,
-    config: GromovConfig,
-    runtime: Runtime,
-    given: Tensor | float = 0.0,
+    x: Tensor, y: Tensor, prior: Tensor, config: GromovConfig, runtime: Runtime, given: Tensor | float = 0.0
 ) -> Tensor:
     """The plan (n, m) between two similarity matrices x x^T and y y^T, with a prior cost (n, m).
 

@@ -26,13 +26,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from muse.learn.supervise.training_pairs import (
-    BLOCK_OF_UNITS,
-    CrossMoments,
-    HiddenUnits,
-    Maps,
-    TrainingPairs,
-)
+from muse.learn.supervise.training_pairs import BLOCK_OF_UNITS, CrossMoments, HiddenUnits, Maps, TrainingPairs
 from muse.procrustes import procrustes, rotation, svd
 
 SMALL = 1e-30  # below every variance

@@ -393,8 +393,7 @@ def _tested(trials: HeldOutTrials, starts: Sequence[Start]) -> list[MethodScore]
     }
     config = max(grid, key=lambda one: grid[one].score)
     by_trimmed = trials.test(
-        f"canonical:{config},trimmed",
-        lambda pairs: canonical(trimmed(pairs, config, trials.rng()), config),
+        f"canonical:{config},trimmed", lambda pairs: canonical(trimmed(pairs, config, trials.rng()), config)
     )
     inducing, others = list[MethodScore](), list[MethodScore]()
     for start in starts:
