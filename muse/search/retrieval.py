@@ -26,16 +26,8 @@ import torch
 from torch import Tensor
 
 from muse.errors import BadSetting
+from muse.search import exact
 from muse.search.bidirectional_search import BidirectionalSearch
-from muse.search.exact import (
-    Neighbours,
-    Step,
-    check_backend,
-    nearest,
-    nearest_and_best,
-    nonzero_places,
-    tile_sizes,
-)
 
 METHODS = ("csls", "nn", "isf")
 PAIR_METHODS = (*METHODS, "margin")
@@ -73,13 +65,13 @@ class Retrieval:
         if self.method not in METHODS:
             raise BadSetting(f"a retrieval must be one of {', '.join(METHODS)}; got {self.method!r}")
         check_neighbourhood(self.k)
-        check_backend(self.backend)
+        exact.check_backend(self.backend)
 
     def __str__(self) -> str:
         """The part of a signature that names it: csls:10, nn or isf:30."""
         return {"csls": f"csls:{self.k}", "nn": "nn", "isf": f"isf:{self.beta:g}"}[self.method]
 
-    def bias(self, source: Tensor, target: Tensor, step: Step | None = None) -> Tensor | None:
+    def bias(self, source: Tensor, target: Tensor, step: exact.Step | None = None) -> Tensor | None:
         """What is subtracted from the cosines of each target, (m,), or None; `step` is called on progress."""
         if self.method == "csls":
             return mean_similarity(target, source, k=self.k, backend=self.backend, step=step) / 2
@@ -87,32 +79,34 @@ class Retrieval:
             return log_partition(target, source, beta=self.beta, step=step) / self.beta
         return None
 
-    def translate(self, queries: Tensor, target: Tensor, top: int, *, bias: Tensor | None) -> Neighbours:
+    def translate(
+        self, queries: Tensor, target: Tensor, top: int, *, bias: Tensor | None
+    ) -> exact.Neighbours:
         """The `top` best targets of each query (q, d), with the method's score.
 
         The scores are cosines for nn, 2 cos - r(x) - r(y) for csls, and cos - bias for isf.
         """
         if self.method != "csls":
-            return nearest(queries, target, top, bias=bias, backend=self.backend)
-        near, best = nearest_and_best(queries, target, (self.k, top), bias=bias, backend=self.backend)
+            return exact.nearest(queries, target, top, bias=bias, backend=self.backend)
+        near, best = exact.nearest_and_best(queries, target, (self.k, top), bias=bias, backend=self.backend)
         own = near.scores.mean(dim=1)  # (q,)
-        return Neighbours(2 * best.scores - own[:, None], best.indices)
+        return exact.Neighbours(2 * best.scores - own[:, None], best.indices)
 
 
 def mean_similarity(
-    queries: Tensor, keys: Tensor, *, k: int = 10, backend: str = "auto", step: Step | None = None
+    queries: Tensor, keys: Tensor, *, k: int = 10, backend: str = "auto", step: exact.Step | None = None
 ) -> Tensor:
     """The r (q,) of CSLS: the mean cosine of a query (q, d) to its k nearest keys (m, d); high for a hub."""
-    return nearest(queries, keys, k, backend=backend, step=step).scores.mean(dim=1)
+    return exact.nearest(queries, keys, k, backend=backend, step=step).scores.mean(dim=1)
 
 
-def log_partition(queries: Tensor, keys: Tensor, *, beta: float, step: Step | None = None) -> Tensor:
+def log_partition(queries: Tensor, keys: Tensor, *, beta: float, step: exact.Step | None = None) -> Tensor:
     """The log of sum_y exp(beta x . y) for each query x (q, d) over the keys (m, d), in bounded memory.
 
     Keys of zeros, which nothing finds, are not in the sum.
     """
-    rows, columns = tile_sizes(queries)
-    if (places := nonzero_places(keys)) is not None:
+    rows, columns = exact.tile_sizes(queries)
+    if (places := exact.nonzero_places(keys)) is not None:
         keys = keys[places]
     total, done = [], 0
     for block in torch.split(queries, rows):
