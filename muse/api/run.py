@@ -130,17 +130,14 @@ def run(config: AlignConfig, *, device: str = "auto", progress: Progress | None 
         parts = 3 + PARTS * len(config.src)  # reading, saving, answers, and those of each language
         inputs = read_inputs(config, progress.part(1, parts))
         config = _of_repeated(_of_rows(config, inputs), inputs)
-        outside, vectors = None, [*inputs.learned_from()]
-        if config.encoder or config.encoder_emb or config.evidence:
-            source, target = vectors
-            outside = outside_scores(config, source, target, device=device, progress=progress)
-            config = replace(config, pseudo_dictionary=pseudo_dictionary(outside, source, target))
+        config, outside = _with_scores(config, inputs, device, progress)
         loaded, memory = time.perf_counter(), peak_memory_mb()
         runtime = Runtime(device, progress.part(2, parts), _checkpoint(config, inputs))
         try:
             try:
+                *vectors, target = inputs.learned_from()
                 learned = learn_many(
-                    vectors[:-1], vectors[-1], config=config, runtime=runtime,
+                    vectors, target, config=config, runtime=runtime,
                     via=[side.vectors for side in inputs.via.values()], saved=_saved(config),
                 )  # fmt: skip
             except MuseError:  # then nothing is kept to resume
@@ -235,6 +232,17 @@ def _of_repeated(config: AlignConfig, inputs: RunInputs) -> AlignConfig:
             "have several rows, and not as many on both sides; give each row an id of its own"
         )
     return replace(config, lexicon=found.lexicon)
+
+
+def _with_scores(
+    config: AlignConfig, inputs: RunInputs, device: str, progress: Progress
+) -> tuple[AlignConfig, ExternalScores | None]:
+    """The config with the pairs of an encoder or of evidence, if one is given, and its scores."""
+    if not (config.encoder or config.encoder_emb or config.evidence):
+        return config, None
+    source, target = inputs.learned_from()
+    outside = outside_scores(config, source, target, device=device, progress=progress)
+    return replace(config, pseudo_dictionary=pseudo_dictionary(outside, source, target)), outside
 
 
 def _saved(config: AlignConfig) -> list[Bridge]:

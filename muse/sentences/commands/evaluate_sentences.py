@@ -91,13 +91,10 @@ def sentences(options: SentencesOptions) -> Report:
     return fields, lines
 
 
-def _suite(options: SentencesOptions, suite: Path) -> Report:
-    """The figures of every task of the folder, and the lines to print; writes the picture."""
-    from muse.evaluation.score import gold_name
-    from muse.files.space_folder import with_checksum
-    from muse.files.writing import check_place, replaced
-    from muse.sentences.evaluation.suite import SuiteConfig, check_tasks, drawn, evaluate_suite, means
-    from muse.sentences.files.suite_folder import ENGLISH, TASKS, read_suite, tasks_of
+def _named_tasks(options: SentencesOptions) -> list[str] | None:
+    """The tasks of --tasks, None for all; a usage error for them, or other options that do not fit."""
+    from muse.files.writing import check_place
+    from muse.sentences.files.suite_folder import TASKS
 
     for name in OF_RETRIEVAL:
         if is_given(options, name):
@@ -109,14 +106,25 @@ def _suite(options: SentencesOptions, suite: Path) -> Report:
                 f"--picture is an SVG: its name must end in .svg, got {options.picture.name!r}."
             )
         check_place(options.picture)
-    names, language = None, options.src or ENGLISH
-    if options.tasks is not None:
-        asked = {name.strip().casefold() for name in options.tasks.split(",")}
-        if unknown := asked - {name.casefold() for name in TASKS}:
-            raise click.UsageError(
-                f"--tasks must be some of {', '.join(TASKS)}; got {', '.join(map(repr, sorted(unknown)))}."
-            )
-        names = [name for name in TASKS if name.casefold() in asked]
+    if options.tasks is None:
+        return None
+    asked = {name.strip().casefold() for name in options.tasks.split(",")}
+    if unknown := asked - {name.casefold() for name in TASKS}:
+        raise click.UsageError(
+            f"--tasks must be some of {', '.join(TASKS)}; got {', '.join(map(repr, sorted(unknown)))}."
+        )
+    return [name for name in TASKS if name.casefold() in asked]
+
+
+def _suite(options: SentencesOptions, suite: Path) -> Report:
+    """The figures of every task of the folder, and the lines to print; writes the picture."""
+    from muse.evaluation.score import gold_name
+    from muse.files.space_folder import with_checksum
+    from muse.files.writing import replaced
+    from muse.sentences.evaluation.suite import SuiteConfig, check_tasks, drawn, evaluate_suite, means
+    from muse.sentences.files.suite_folder import ENGLISH, TASKS, read_suite, tasks_of
+
+    names, language = _named_tasks(options), options.src or ENGLISH
     tasks = read_suite(suite, language, names)
     config = SuiteConfig(folds=options.folds, seed=options.seed)
     check_tasks(tasks, config)  # before the space is read, which may take long
