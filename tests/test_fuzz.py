@@ -149,10 +149,8 @@ def test_a_reader_that_ends_its_process_is_noticed(monkeypatch: pytest.MonkeyPat
 
     target = Target("x", lambda folder: (folder / "0").mkdir(), lambda folder: os._exit(3))
     monkeypatch.setitem(TARGETS, "x", target)
-    worker = Worker(0)
-    worker.begin(Task("x", 0, 5))
-    while (done := worker.look()) is None:
+    worker = Worker(Task("x", 0, 5), 0)
+    while not worker.ended():
         pass
     worker.end()
-    assert done.defects == {0: Defect("crash (3)")}
-    assert done.end == 1
+    assert worker.defects == {0: Defect("crash (3)")} and not worker.outcomes

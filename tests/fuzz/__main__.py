@@ -15,10 +15,10 @@ from pathlib import Path
 
 import click
 
-from tests.fuzz.contract import SCRATCH
+from tests.fuzz.contract import READ, REFUSED, SCRATCH
 from tests.fuzz.corpus import keep
 from tests.fuzz.targets import TARGETS
-from tests.fuzz.workers import Done, Task, Worker, warm, working
+from tests.fuzz.workers import Task, Worker, warm
 
 TURN = 200  # inputs of a target, before others have their turn
 FIELDS = ("target", "inputs", "read", "refused", "defects", "seconds", "inputs_per_second")
@@ -34,12 +34,12 @@ class Count:
     seconds: float = 0.0
     defects: Counter[str] = field(default_factory=Counter)
 
-    def add(self, done: Done, seed: int) -> None:
+    def add(self, done: Worker, seed: int) -> None:
         """Add what became of a task, and keep the first input that shows a defect."""
-        target = done.task.target
-        self.inputs += done.end - done.task.first
-        self.read += done.read
-        self.refused += done.refused
+        target = done.target
+        self.inputs += done.outcomes.total() + len(done.defects)
+        self.read += done.outcomes[READ]
+        self.refused += done.outcomes[REFUSED]
         self.seconds += done.seconds
         for number, defect in done.defects.items():
             if defect.kind not in self.defects:
@@ -67,21 +67,23 @@ def tasks(targets: Sequence[str], inputs: int, seconds: float) -> Iterator[Task]
         first = end
 
 
-def run(waiting: Iterator[Task], workers: Sequence[Worker], counts: dict[str, Count], seed: int) -> None:
-    """Give the workers tasks until there are none, and wait for all of them."""
-    idle, busy = list(workers), list[Worker]()
-    while True:
-        while idle and (task := next(waiting, None)) is not None:
-            busy.append(idle.pop())
-            busy[-1].begin(task)
-        if not busy:
-            return
-        wait([worker.pipe for worker in busy], 1.0)
-        for worker in list(busy):
-            if (done := worker.look()) is not None:
-                counts[done.task.target].add(done, seed)
+def run(waiting: Iterator[Task], processes: int, counts: dict[str, Count], seed: int) -> None:
+    """Let so many workers do the tasks at once, until there are none."""
+    busy = list[Worker]()
+    try:
+        while True:
+            while len(busy) < processes and (task := next(waiting, None)) is not None:
+                busy.append(Worker(task, seed))
+            if not busy:
+                return
+            wait([worker.pipe for worker in busy], 1.0)
+            for worker in [one for one in busy if one.ended()]:
+                counts[worker.target].add(worker, seed)
+                worker.end()
                 busy.remove(worker)
-                idle.append(worker)
+    finally:
+        for worker in busy:
+            worker.end()
 
 
 def main() -> int:
@@ -104,8 +106,8 @@ def main() -> int:
     inputs = asked.inputs or (10_000 if asked.minutes is None else sys.maxsize)
     counts = {name: Count() for name in chosen}
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with working(asked.processes, asked.seed) as workers, suppress(KeyboardInterrupt):
-        run(tasks(chosen, inputs, seconds), workers, counts, asked.seed)
+    with suppress(KeyboardInterrupt):
+        run(tasks(chosen, inputs, seconds), asked.processes, counts, asked.seed)
     rows = [count.row(name) for name, count in counts.items()]
     for row in rows:
         click.echo(f"{row['target']}: " + ", ".join(f"{row[name]} {name}" for name in FIELDS[1:]))

@@ -7,14 +7,13 @@ import resource
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections import Counter
 from functools import cache
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.fuzz.contract import READ, SCRATCH, Defect, examine
+from tests.fuzz.contract import SCRATCH, Defect, examine
 from tests.fuzz.mutators import Files
 from tests.fuzz.target import Target
 from tests.fuzz.targets import TARGETS
@@ -30,17 +29,6 @@ class Task(NamedTuple):
     target: str
     first: int
     end: int
-
-
-class Done(NamedTuple):
-    """What became of the inputs of a task: how many were read and refused, and the defects by input."""
-
-    task: Task
-    end: int
-    read: int
-    refused: int
-    defects: dict[int, Defect]
-    seconds: float
 
 
 def examined(target: Target, files: Files, folder: Path) -> str | Defect:
@@ -72,82 +60,60 @@ def warm(target: Target, folder: Path) -> set[str]:
     return outcomes
 
 
-class Worker:
-    def __init__(self, seed: int) -> None:
-        self._seed = seed
-        self._shared = _FORK.Array("q", 3, lock=False)  # the input it is at, how many were read, refused
-        self._start()
+def _work(pipe: Connection, task: Task, seed: int) -> None:
+    logging.disable()
+    size = int(Path("/proc/self/statm").read_bytes().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (size + ROOM, size + ROOM))
+    with tempfile.TemporaryDirectory(prefix="muse-fuzz-", dir=SCRATCH) as folder:
+        target = TARGETS[task.target]
+        warm(target, Path(folder))
+        for number in range(task.first, task.end):
+            pipe.send(examined(target, target.numbered(seed, number), Path(folder)))
 
-    def _start(self) -> None:
-        self.pipe, theirs = _FORK.Pipe()
-        self._process = _FORK.Process(target=self._work, args=(theirs,), daemon=True)
+
+class Worker:
+    """A process that does a task: how many inputs were read and refused so far, and the defects by input.
+
+    An input that crashes or hangs it ends the task.
+    """
+
+    def __init__(self, task: Task, seed: int) -> None:
+        self.target, self.outcomes, self.defects = task.target, Counter[str](), dict[int, Defect]()
+        self._left = iter(range(task.first, task.end))
+        self._number = next(self._left, None)
+        self._began = self._seen = time.monotonic()
+        self.pipe, theirs = _FORK.Pipe(duplex=False)
+        self._process = _FORK.Process(target=_work, args=(theirs, task, seed), daemon=True)
         self._process.start()
         theirs.close()
 
-    def _work(self, pipe: Connection) -> None:
-        logging.disable()
-        size = int(Path("/proc/self/statm").read_bytes().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (size + ROOM, size + ROOM))
-        with tempfile.TemporaryDirectory(prefix="muse-fuzz-", dir=SCRATCH) as folder:
-            while (task := pipe.recv()) is not None:
-                target = TARGETS[task.target]
-                warm(target, Path(folder))
-                for number in range(task.first, task.end):
-                    self._shared[0] = number
-                    found = examined(target, target.numbered(self._seed, number), Path(folder))
-                    if isinstance(found, Defect):
-                        pipe.send((number, found))
-                    else:
-                        self._shared[1 if found == READ else 2] += 1
-                self._shared[0] += 1
-                pipe.send(None)
+    @property
+    def seconds(self) -> float:
+        """How long it has worked."""
+        return self._seen - self._began
 
-    def begin(self, task: Task) -> None:
-        """Give it a task; what becomes of it is told by `look`."""
-        self._task, self._defects, self._began = task, dict[int, Defect](), time.monotonic()
-        self._shared[:] = [task.first, 0, 0]
-        self._seen = task.first, self._began
-        self.pipe.send(task)
+    def ended(self) -> bool:
+        """Whether the task is done, after what it has found by now is counted."""
+        while self._number is not None and self.pipe.poll():
+            try:
+                found = self.pipe.recv()
+            except (EOFError, OSError):
+                self._process.join()
+                self._left, found = iter(()), Defect(f"crash ({self._process.exitcode})")
+            self._note(found)
+        if self._number is not None and time.monotonic() > self._seen + HANG:
+            self._left = iter(())
+            self._note(Defect(f"no end within {HANG:g} s"))
+        return self._number is None
 
-    def look(self) -> Done | None:
-        """The task once it is done, which an input that crashes or hangs ends as well; None before."""
-        try:
-            while self.pipe.poll():
-                if (found := self.pipe.recv()) is None:
-                    return self._done()
-                self._defects[found[0]] = found[1]
-        except (EOFError, OSError):
-            self._process.join()
-            return self._broken(Defect(f"crash ({self._process.exitcode})"))
-        if self._shared[0] != self._seen[0]:
-            self._seen = self._shared[0], time.monotonic()
-        if time.monotonic() > self._seen[1] + HANG:
-            return self._broken(Defect(f"no end within {HANG:g} s"))
-        return None
-
-    def _broken(self, defect: Defect) -> Done:
-        self._defects[self._shared[0]] = defect
-        self.end()
-        self._shared[0] += 1
-        done = self._done()
-        self._start()
-        return done
-
-    def _done(self) -> Done:
-        end, read, refused = self._shared
-        return Done(self._task, end, read, refused, self._defects, time.monotonic() - self._began)
+    def _note(self, found: str | Defect) -> None:
+        if isinstance(found, Defect):
+            self.defects[int(self._number or 0)] = found
+        else:
+            self.outcomes[found] += 1
+        self._number, self._seen = next(self._left, None), time.monotonic()
 
     def end(self) -> None:
         self._process.kill()
         self._process.join()
         self.pipe.close()
-
-
-@contextmanager
-def working(count: int, seed: int) -> Iterator[list[Worker]]:
-    workers = [Worker(seed) for _ in range(count)]
-    try:
-        yield workers
-    finally:
-        for worker in workers:
-            worker.end()
