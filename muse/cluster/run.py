@@ -157,7 +157,7 @@ class Site:
         if not missing:
             return
         workers, cpus = (2 * self.cluster.cpus, FEW_CPUS) if waiting else (self.cluster.cpus, 1)
-        ray, task = require_ray(), (begin, missing, min(workers, len(missing)), cpus)
+        ray, task = require_ray(), (begin, missing, min(workers, len(missing)), cpus, waiting)
         first = parts.count - len(missing)
         try:
             with self.progress.stage(name, parts.count, "parts", first=first) as tick:
@@ -180,7 +180,7 @@ class Site:
         return found
 
 
-def _made(begin: Begin, missing: list[int], workers: int, cpus: float) -> Iterator[object]:
+def _made(begin: Begin, missing: list[int], workers: int, cpus: float, waiting: bool) -> Iterator[object]:
     """Yields an item for each part that is made."""
 
     class Worker:
@@ -198,12 +198,16 @@ def _made(begin: Begin, missing: list[int], workers: int, cpus: float) -> Iterat
     context.enable_progress_bars = context.print_on_execution_start = False
     logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # its errors are raised too
     rows = data.from_items([{"part": number} for number in missing], override_num_blocks=len(missing))
-    actors = data.ActorPoolStrategy(min_size=1, max_size=workers)
+    work: Any = Worker
+    compute = data.ActorPoolStrategy(min_size=1, max_size=workers)
     # Ray Data would replace it without end. Arguments of actors are deprecated, but there are no others yet.
     again = {"max_restarts": REPLACED, "max_task_retries": REPLACED}
+    if waiting:  # which begins at once: tasks take the processes of former ones
+        work, compute = lambda batch: Worker()(batch), data.TaskPoolStrategy(size=workers)
+        again = {"max_retries": REPLACED}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
-        made = rows.map_batches(Worker, batch_size=1, compute=actors, num_cpus=cpus, **again)
+        made = rows.map_batches(work, batch_size=1, compute=compute, num_cpus=cpus, **again)
     yield from made.iter_rows()
 
 

@@ -23,7 +23,6 @@ from pyarrow import dataset
 from muse.cluster.parts import MANIFEST, WORK, begin_parts
 from muse.cluster.run import Make, Site, connected
 from muse.errors import MuseError
-from muse.files.text_slices import SLICE
 from muse.normalise import Normalisation, normalise
 from muse.progress import Progress
 from muse.sentences.loading import load_encoder
@@ -38,7 +37,18 @@ pytest.importorskip("ray")
 pytestmark = pytest.mark.slow
 
 PIECES = 3  # of a text
-WORDS = 20_000  # two blocks
+SLICE = 1_000  # sentences
+WORDS = 2_000  # two blocks
+# The command line, whose driver divides texts and words into smaller parts.
+DRIVER = f"""
+from functools import partial
+from muse import cli
+from muse.cluster import shards
+from muse.sentences import on_cluster
+shards.ROWS = {WORDS // 2}
+on_cluster.slices = partial(on_cluster.slices, size={{slice}})
+cli.main()
+"""
 
 
 @pytest.fixture(scope="module")
@@ -82,10 +92,11 @@ def cluster() -> Clusters:
     return made
 
 
-def begin(arguments: list[str], address: str) -> subprocess.Popen[str]:
-    """A command on the cluster, in a process of its own."""
+def begin(arguments: list[str], address: str, pieces: int = PIECES) -> subprocess.Popen[str]:
+    """A command on the cluster, in a process of its own; the texts are divided into so many pieces."""
+    driver = DRIVER.format(slice=PIECES * SLICE // pieces)
     return subprocess.Popen(
-        [sys.executable, "-m", "muse", *arguments, "--ray", address],
+        [sys.executable, "-c", driver, *arguments, "--ray", address],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
 
@@ -133,20 +144,6 @@ def check(home: Path, name: str, out: Path, fields: dict[str, Any], muse: Comman
     assert not (out / WORK).exists()
 
 
-def test_a_cluster_of_its_own(home: Path, tmp_path: Path, muse: Command) -> None:
-    arguments = command(home, "encode", tmp_path / "out")
-    check(home, "encode", tmp_path / "out", end(begin(arguments, "local")), muse)
-
-
-def test_the_same_on_four_machines(home: Path, tmp_path: Path, muse: Command, cluster: Clusters) -> None:
-    # All three on two machines, of which one is lost, and encode on one: the tests below and above.
-    with cluster(4) as found:
-        for name in ("mine", "induce"):
-            fields = end(begin(command(home, name, tmp_path / name), found.address))
-            assert fields.get("machines", 4) == 4
-            check(home, name, tmp_path / name, fields, muse)
-
-
 def test_a_client_is_served_by_a_cluster_elsewhere(
     home: Path, tmp_path: Path, muse: Command, cluster: Clusters, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -156,9 +153,8 @@ def test_a_client_is_served_by_a_cluster_elsewhere(
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     with cluster(1, ray_client_server_port=port):
-        for name in ("encode", "induce"):
-            fields = end(begin(command(home, name, tmp_path / name), f"ray://127.0.0.1:{port}"))
-            check(home, name, tmp_path / name, fields, muse)
+        fields = end(begin(command(home, "induce", tmp_path / "out"), f"ray://127.0.0.1:{port}"))
+    check(home, "induce", tmp_path / "out", fields, muse)
 
 
 def test_a_client_whose_server_ends_at_once_asks_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,18 +192,19 @@ def once(done: Callable[[], bool], process: subprocess.Popen[str]) -> None:
         time.sleep(0.02)
 
 
-@pytest.mark.parametrize("name", ["encode", "mine", "induce"])
+@pytest.mark.parametrize(("name", "machines"), [("encode", 2), ("mine", 4), ("induce", 2)])
 def test_what_is_killed_is_replaced(
-    home: Path, tmp_path: Path, muse: Command, cluster: Clusters, name: str
+    home: Path, tmp_path: Path, muse: Command, cluster: Clusters, name: str, machines: int
 ) -> None:
     out = tmp_path / "out"
-    with cluster(2) as found:
+    with cluster(machines) as found:
         process = begin(command(home, name, out), found.address)
         once(lambda: (out / MANIFEST).exists(), process)
         once(lambda: killed("MapWorker" if name == "encode" else "Shard"), process)
         time.sleep(1)
         found.remove_node(next(node for node in found.list_all_nodes() if node is not found.head_node))
         fields = end(process)
+    assert fields.get("machines", machines) == machines
     check(home, name, out, fields, muse)
 
 
@@ -230,16 +227,16 @@ def test_a_worker_that_dies_each_time_is_not_replaced_for_ever(
 
 
 def test_a_run_that_was_cut_off_goes_on(home: Path, tmp_path: Path, muse: Command, cluster: Clusters) -> None:
-    out = tmp_path / "out"
+    out, pieces = tmp_path / "out", 30  # so many that not all are made before the process is killed
     with cluster(1) as found:
-        process = begin(command(home, "encode", out), found.address)
-        once(lambda: len(list(out.glob("part-*"))) > 0, process)  # the rest is cut off, however fast it is
+        process = begin(command(home, "encode", out), found.address, pieces)
+        once(lambda: len(list(out.glob("part-*"))) > 0, process)
         process.kill()
         process.wait()
         done = {path: path.stat().st_mtime_ns for path in out.glob("part-*")}
-        assert len(done) < PIECES and not json.loads((out / MANIFEST).read_bytes())["complete"]
-        fields = end(begin(command(home, "encode", out), found.address))
-        assert {path: path.stat().st_mtime_ns for path in done} == done
+        assert not json.loads((out / MANIFEST).read_bytes())["complete"]
+    fields = end(begin(command(home, "encode", out), "local", pieces))  # on a cluster of its own
+    assert {path: path.stat().st_mtime_ns for path in done} == done
     check(home, "encode", out, fields, muse)
 
 
