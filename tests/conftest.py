@@ -83,16 +83,22 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before slow ones are left out
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks what follows the tutorial as slow, and puts groups first: the longest part must not come last."""
+    """Marks what follows the tutorial as slow, and puts first what takes long: it must not come last."""
     for item in items:
         if "checkout" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.slow)
-    items.sort(key=lambda item: _place(_file(item.nodeid)))
+    slow = {_file(item.nodeid) for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: _place(_file(item.nodeid), slow))
 
 
-def _place(file: str) -> tuple[bool, bool, bool]:
+def _place(file: str, slow: set[str]) -> tuple[bool, ...]:
     # A cluster is waited for: other tests must be left to run meanwhile.
-    return GROUPS.get(file) != "sample", not file.startswith("tests/cluster"), file not in GROUPS
+    return (
+        GROUPS.get(file) != "sample",
+        not file.startswith("tests/cluster"),
+        file not in GROUPS,
+        file not in slow,
+    )
 
 
 def _file(nodeid: str) -> str:
