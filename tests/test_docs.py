@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from muse.files import read_vectors
+from muse.learn.auto import KNOWN_OF_ROWS
 from muse.learn.settings import AlignOptions
 from muse.normalise import normalise
 from muse.options import COMMON, options_of
@@ -27,7 +28,7 @@ from tests.support.command import Command
 from tests.support.pages import KINDS, Reader, agree, blocks, commands
 from tests.support.server import Handler, serving
 from tests.support.spaces import rotation
-from tests.support.toys import cloud, write_vec
+from tests.support.toys import cloud, few_clusters, write_vec
 
 README = ROOT / "README.md"
 PAGES = ROOT / "docs" / "pages"
@@ -132,6 +133,7 @@ def test_every_block_of_a_page_runs(
     if page.stem == "large-files":  # whose space is one of these
         shutil.rmtree(folder / "embeddings" / "aligned")
     do_not_wait(monkeypatch)
+    monkeypatch.setitem(KNOWN_OF_ROWS, "clusters", few_clusters)
     with serving(published) as server:
         monkeypatch.setattr("muse.fetch.published.HOME", server.url)
         Reader(folder).follow(page)

@@ -115,7 +115,7 @@ def test_real_vectors(muse: Command, here: Path) -> None:
     write_vec(here / "en.vec", replace(sample, matrix=(sample.matrix @ axes.T + noise).astype(np.float32)))
     fr = ROOT / "embeddings" / "sample" / "fr.vec.gz"
     ended = muse("align", "--src", "fr", "--tgt", "en", "--src-emb", fr, "--tgt-emb", "en.vec",
-                 "--no-identical", "--max-vocab", 4000, "--answers", "csls",
+                 "--no-identical", "--max-vocab", 2500, "--answers", "csls",
                  "--out", "space", "--json")  # fmt: skip
     assert ended.json["verdict"] == "aligned"
     gold = ROOT / "dictionaries" / "fr-en.sample.txt"

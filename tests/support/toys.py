@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,14 +14,19 @@ from numpy.typing import NDArray
 from muse.alignment import Alignment
 from muse.learn.bilingual import normalise_in_place
 from muse.learn.initialise.adversarial import AdversarialConfig, adversarial
+from muse.learn.initialise.clusters import ClustersConfig, Round, clusters
 from muse.learn.pair import Criterion, LanguagePair
 from muse.learn.supervise.training_pairs import TrainingPairs
+from muse.learn.transport import TransportConfig
 from muse.vectors import Matrix, Vectors
 from tests.support.spaces import rotation
 
 SPECTRUM = 0.9  # the decay of a cloud's variances: words have directions that matter more
 DIMENSION = 20
 COUNT = 600  # words of a toy language
+SHORT = TransportConfig(rounds=10, rows=400, dimensions=16, weighted=True)
+FEW = ClustersConfig(runs=8, tries=40, rounds=(Round(32, SHORT), Round(8, replace(SHORT, rounds=20))))
+few_clusters = partial(clusters, config=FEW)  # the initialisation of rows in fewer runs
 
 
 def cloud(seed: int, count: int, dimension: int = DIMENSION) -> Matrix:
