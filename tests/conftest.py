@@ -27,9 +27,13 @@ from tests.support.toys import raw_pair, write_vec  # noqa: E402
 ROOT = Path(__file__).resolve().parents[1]
 
 
-# Files of tests that go to one process, by what they share: the aligned sample takes long to make, and a
-# server of forks imports torch once.
-TOGETHER = {"sample": "checkout: Path", "forks": "run_together("}
+# Files of tests that go to one process, by what they share: the aligned sample takes long to make, a server
+# of forks imports torch once, and a library takes six seconds to import.
+TOGETHER = {
+    "sample": "checkout: Path",
+    "forks": "run_together(",
+    "encoders": 'importorskip("sentence_transformers"',
+}
 _TEXTS = {
     path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
     for path in Path(__file__).parent.rglob("test_*.py")
