@@ -28,7 +28,7 @@ BATCH = 2_048  # source words at once
 class InductionConfig:
     """Which pairs a dictionary contains.
 
-    `top` translations of a word; with `mutual` only those that have the word among their own `top`.
+    `top` translations of a word; with `mutual` only the first, if its own first is the word.
     `source_max` and `target_max` limit the dictionary to the most frequent words; None means all.
     `min_probability` drops less probable pairs, which requires a calibration. `only` are the source words
     that a list names; None means all.
@@ -66,7 +66,7 @@ def induce(
 ) -> Lexicon:
     """The `top` best translations of every source word, with scores, most frequent words first.
 
-    `mutual` keeps a pair only if the source word is also among the `top` best of the target word.
+    `mutual` keeps only the pairs of words that are each other's first, whatever `top` is.
     `max_vocab` limits both languages to their most frequent words.
     """
     if max_vocab is not None:
@@ -94,6 +94,7 @@ def entries(
     """
     source, target = space.direction(source, target)
     retrieval = retrieval or Retrieval()
+    limits = replace(limits, top=1) if limits.mutual else limits
     ranker = Ranker(
         space, (source, target), retrieval, limits.top, (limits.source_max, limits.target_max),
         search or search_with(Approximation()),
@@ -102,7 +103,7 @@ def entries(
         found = calibrate_space(space, source, target, rng=rng, retrieval=retrieval)
         ranker = replace(ranker, calibration=found)
     count = len(ranker.rows[0])
-    back = backward(ranker.back(), count) if limits.mutual else None
+    back = ranker.back() if limits.mutual else None
     index, done = space.vectors(source).index, 0
     wanted: Sequence[int] = range(count)
     if limits.only is not None:
@@ -120,25 +121,19 @@ def _batches(rows: Sequence[int]) -> Iterator[Numbers]:
         yield np.array(rows[begin : begin + BATCH])
 
 
-def backward(best: Numbers, sources: int) -> Numbers:
-    """The best of n `sources` (m, k) of every target, -1 for none, as target * n + source, ascending."""
-    return np.sort((np.arange(len(best))[:, None] * sources + best)[best >= 0])
-
-
 def entries_of(
     ranker: Ranker, rows: Numbers, *, limits: InductionConfig, back: Numbers | None = None
 ) -> Iterator[Entry]:
     """The entries of the sources at these rows (b,); none of rows of zeros.
 
-    With `limits.mutual`, `back` are every target and its best sources, as `backward` numbers them.
+    Only those whose target has its source as its own first are kept if that is given: `back` (m,).
     """
     found, (source, target) = ranker.best(rows, fill=limits.top > ANSWERS), ranker.languages
     columns, scores, probable = (side[:, : limits.top] for side in found.sides)  # (b, k)
     kept = (scores > -np.inf) & ranker.rows[0][rows].any(dim=1).cpu().numpy()[:, None]
     of = np.broadcast_to(rows[:, None], columns.shape)
     if back is not None:
-        wanted = columns * len(ranker.rows[0]) + of
-        kept &= back[np.searchsorted(back, wanted).clip(max=len(back) - 1)] == wanted
+        kept &= back[columns] == of
     if limits.min_probability is not None:
         kept &= probable >= np.float32(limits.min_probability)
     parts = (of, columns, scores, kept.cumsum(axis=1), probable)  # ranks are among those kept

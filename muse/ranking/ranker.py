@@ -156,25 +156,28 @@ class Ranker:
             chosen.put_(~known, Ranked(*beyond.padded(np.arange(len(beyond)))))
         return self._filled(chosen, rows, queries)
 
+    def firsts(self, rows: Numbers) -> Numbers:
+        """The first answer (b,) to each of the words of the space with these row numbers (b,); -1 is none."""
+        found = replace(self, top=1).best(rows)
+        return np.where(found.counts > 0, found.columns[:, 0], -1)
+
     def back(self) -> Numbers:
-        """The `top` best sources (m, k) of every target; -1 is none."""
-        table = None if self.table is None or self.top > ANSWERS else self.reversed().table
-        if table is not None:
-            columns, _, _ = table.within(np.arange(len(self.rows[1])), len(self.rows[0]))
-            return columns[:, : self.top]
-        found = self._search.back(self.top)
-        own = self.reversed().own_spellings(np.arange(len(self.rows[1])))
+        """The first answer (m,) to every target, in the other direction, by the search of this one."""
+        every, back = np.arange(len(self.rows[1])), self.reversed()
+        if back.table is not None:
+            return back.firsts(every)
+        found, own = self._search.back(1), back.own_spellings(every)
         if (own >= 0).any():
             bias = self.space.bias(*self.direction[::-1], self.retrieval)
             found = self._raised(found, self.rows[::-1], own, bias, 1.0)
-        return np.asarray(found.indices.cpu().numpy())
+        return np.asarray(found.indices[:, 0].cpu().numpy())
 
     def translations(
         self, words: Mapping[str, Tensor], *, mutual: bool = True
     ) -> dict[str, list[Translation]]:
         """The `top` best translations of words with these rows (d,), none of a row of zeros.
 
-        Whether they are `mutual` needs a search of its own, and may be left out.
+        Whether the first is `mutual` needs a search of its own, and may be left out.
         """
         some = {word: row for word, row in words.items() if bool(row.any())}
         found: dict[str, list[Translation]] = {word: [] for word in words}
@@ -184,17 +187,15 @@ class Ranker:
         counts = np.minimum(ranked.counts, min(self.top, ranked.columns.shape[1]))
         back = dict[int, int]()
         if mutual:
-            columns = np.unique(ranked.columns[np.arange(ranked.columns.shape[1]) < counts[:, None]])
-            best = replace(self.reversed(), top=1).best(columns)
-            rows = np.where(best.counts > 0, best.columns[:, 0], -1)
-            back = dict(zip(columns.tolist(), rows.tolist(), strict=True))
+            columns = np.unique(ranked.columns[counts > 0, 0])
+            back = dict(zip(columns.tolist(), self.reversed().firsts(columns).tolist(), strict=True))
         lines = zip(some, counts.tolist(), *(side.tolist() for side in ranked.sides), strict=True)
         for word, count, *sides in lines:
             own = source.index.get(word, -2)
             found[word] = [
                 Translation(
                     target.words[column], score, None if share != share else share,  # nan
-                    mutual=back.get(column, -1) == own, rank=rank,
+                    mutual=rank == 1 and back.get(column, -1) == own, rank=rank,
                 )
                 for rank, (column, score, share) in enumerate(zip(*sides, strict=True), 1) if rank <= count
             ]  # fmt: skip

@@ -17,7 +17,9 @@ class InducedPairs(Translated):
     tgt_max: int | None = option(None, section="Input", least=1, help="The N most frequent words of --tgt.")
     top: int = option(1, section="What it keeps", least=1, help="Number of translations of each word.")
     mutual: bool = option(
-        False, section="What it keeps", help="Keep only pairs that are among the best in both directions."
+        False,
+        section="What it keeps",
+        help="Keep only pairs of words that are each other's first translation.",
     )
     min_probability: float | None = option(
         None, section="What it keeps", metavar="P", least=0, most=1,

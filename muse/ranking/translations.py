@@ -25,8 +25,8 @@ def grade_of(probability: float) -> Grade:
 class Translation(tuple[str, float]):
     """A translation as the pair (target, score), and what else is known of it.
 
-    `probability` is that of being right, None if it is not known; `mutual` is whether the word looked up is
-    itself the best translation of `target`; `rank` is its place among the translations of the word, from 1.
+    `probability` is that of being right, None if it is not known; `mutual` is whether `target` and the word
+    looked up are each the other's first; `rank` is its place among the translations of the word, from 1.
 
     >>> one = Translation("king", 0.4, probability=0.89, mutual=True)
     >>> one == ("king", 0.4), one.target, one.grade

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from muse.search.retrieval import Retrieval, mutual_neighbours
+from muse.ranking.ranker import Ranker
 from muse.space import Space
 
 WORDS = 3_000  # pairs are chosen among the most frequent words of each language
@@ -92,14 +92,11 @@ def frequent_pairs(space: Space, source: str, target: str, limit: int = WORDS) -
 
 
 def _mutual(space: Space, source: str, target: str, limit: int) -> NDArray[np.int64]:
-    """The mutual pairs (p, 2) of rows: by the answers of the space, by CSLS where it has none."""
-    there, back = space.answers(source, target), space.answers(target, source)
-    if there is None or back is None:
-        x, y = space.tensor(source)[:limit], space.tensor(target)[:limit]
-        return np.asarray(mutual_neighbours(x, y, Retrieval()).cpu().numpy(), np.int64)
-    first, first_back = there.first()[:limit], back.first()
+    """The mutual pairs (p, 2) of rows below the limit: each is the first answer to the other."""
+    ranker = Ranker(space, (source, target))
+    first = ranker.firsts(np.arange(min(limit, len(space.vectors(source)))))
     rows = np.flatnonzero((first >= 0) & (first < limit))
-    rows = rows[first_back[first[rows]] == rows]
+    rows = rows[ranker.reversed().firsts(first[rows]) == rows]
     return np.stack([rows, first[rows]], axis=1)
 
 

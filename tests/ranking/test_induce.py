@@ -18,7 +18,6 @@ from muse.search.retrieval import Retrieval
 from muse.space import Space
 from muse.space.direction import search_with
 from tests.evaluation.test_words import noisy_space, scores
-from tests.search.test_neighbours import Largest
 from tests.support.spaces import RETRIEVALS, plain_space, saved, space_with_zeros
 
 
@@ -43,20 +42,6 @@ def test_the_best_by_brute_force(retrieval: Retrieval, source: str, target: str,
     expected = brute_force(space, source, target, top, retrieval, cut)
     assert found.pairs == expected.pairs
     assert found.scores == pytest.approx(expected.scores, abs=1e-5)
-
-
-@pytest.mark.parametrize("top", [1, 3])
-@pytest.mark.parametrize("cut", [None, 20])
-def test_mutual_pairs_are_those_of_both_directions(top: int, cut: int | None) -> None:
-    space = noisy_space(2)
-    forward = induce(space, top=top, max_vocab=cut)
-    backward = set(induce(space, source="en", top=top, max_vocab=cut).reversed().pairs)
-    mutual = induce(space, top=top, max_vocab=cut, mutual=True)
-    expected = [pair for pair in forward.pairs if pair in backward]
-    assert list(mutual.pairs) == expected
-    assert 0 < len(mutual) < len(forward)
-    kept = dict(zip(forward.pairs, forward.scores or (), strict=True))
-    assert mutual.scores == pytest.approx([kept[pair] for pair in mutual.pairs])
 
 
 @pytest.mark.parametrize("retrieval", RETRIEVALS, ids=str)
@@ -94,14 +79,6 @@ def test_of_very_many_words_hubness_is_against_the_most_frequent(
     bias = retrieval.bias(x[:30], y)
     expected = (x[:7] @ y.T - (0 if bias is None else bias)).argmax(dim=1)
     assert [one.target for one in found] == [space.vectors("en").words[place] for place in expected]
-
-
-@pytest.mark.slow
-def test_a_mutual_search_is_linear_in_its_depth() -> None:
-    space = noisy_space(4)
-    with Largest() as largest:
-        assert len(induce(space, top=50, mutual=True)) > 1_000
-    assert largest.elements < 10 * 50 * 60  # where a comparison of all sources with all is of 50 * 50 * 50
 
 
 def test_batches_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,7 +135,7 @@ def test_probabilities_do_not_depend_on_how_much_is_asked_for() -> None:
 
 
 def test_ranks_count_what_is_kept() -> None:
-    stream = list(module.entries(noisy_space(8), limits=InductionConfig(top=5, mutual=True)))
+    stream = list(module.entries(noisy_space(8), limits=InductionConfig(top=5)))
     by_word: dict[str, list[int]] = {}
     for entry in stream:
         by_word.setdefault(entry.source, []).append(entry.rank)

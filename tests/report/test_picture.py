@@ -11,6 +11,7 @@ import torch
 from muse.report import word_map
 from muse.report.charts import extent, labels, map_drawing
 from muse.report.word_map import Picture
+from muse.search.retrieval import Retrieval
 from muse.space import Space
 from muse.space.derived import AnswerTable
 from tests.support.spaces import plain_space
@@ -85,7 +86,7 @@ def test_pairs_are_those_of_the_answers_where_there_are_some(
     count = GROUPS * SIZE
     swapped = np.array([1, 0, *range(2, count)])  # the first two answer each other's neighbour
 
-    def answers(_: Space, source: str, target: str) -> AnswerTable:
+    def answers(_: Space, source: str, target: str, retrieval: Retrieval) -> AnswerTable:
         ones = np.ones(count, np.float32)
         return AnswerTable(np.arange(count + 1), swapped, ones, ones)
 

@@ -1,7 +1,7 @@
 // The answer about a word: the headline, what else it may mean, and its neighbourhoods.
 import { probabilityChip, share } from "/page/chip.js";
 import { copyButton } from "/page/copy.js";
-import { make, unseen } from "/page/dom.js";
+import { make } from "/page/dom.js";
 import { named } from "/page/languages.js";
 
 const NEIGHBOURS = 8;
@@ -62,23 +62,19 @@ function headline({ translations: [best], target, form }, page) {
   );
 }
 
-function others({ translations: [, ...rest], target, form, retrieval }, page) {
+function others({ translations: [, ...rest], target, retrieval }, page) {
   const most = Math.max(...rest.map((one) => one.score), 1e-6);
   const rows = rest.map((one) => {
     const bar = make("i", { class: one.grade ?? "" });
     bar.style.width = `${Math.max(0, 100 * (one.probability ?? one.score / most))}%`;
     return make(
       "li", { class: one.grade === "weak" ? "weak" : "", title: `${retrieval}: ${one.score.toFixed(3)}` },
-      make("span", {}, wordButton(one.word, target, page), one.mutual ? mutualSign(form) : null, meant(one, target)),
+      make("span", {}, wordButton(one.word, target, page), meant(one, target)),
       make("span", { class: "meter", "aria-hidden": "true" }, bar),
       share(one),
     );
   });
   return make("ol", { class: "ranked", id: "translations", "aria-label": "Other translations", start: "2" }, ...rows);
-}
-
-function mutualSign(form) {
-  return make("span", { title: `${form} is its best translation too` }, " ⇄", unseen(" mutual"));
 }
 
 // The element for the words near to it in both languages, without the translations, which are shown above.
