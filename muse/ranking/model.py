@@ -26,7 +26,7 @@ from muse.vectors import Doubles, Flags, Matrix, Numbers
 
 PRETRAINED = Path(__file__).with_name("pretrained.npz")
 ANSWERS = 10  # candidates of a word that are kept
-PROBED = 2_000  # words on which the influence of each kind of evidence is measured
+PROBED = 1_000  # words on which the influence of each kind of evidence is measured
 BINS = 20  # of the calibration, at most
 SAME_STRING = 5.0  # log odds of a word's own spelling; chosen on the training lists of five pairs, like all
 LOG_RANKS_APART = float(np.log(10))  # how far the logarithms of both ranks may be apart for that

@@ -163,7 +163,7 @@ class OovRanker:
         best = np.nonzero(csls >= least[columns])
         none, no_names = np.zeros((len(targets), 0), np.int64), np.zeros((len(rows), 2), np.int64)
         lists = NeighbourLists(
-            columns, csls, none, self.csls_back, own, self.hubness_back, self.named, no_names
+            columns, csls, none, self.csls_back, own, self.hubness_back, self.named, no_names, (names, none)
         )
         return lists, (best[0], columns[best])
 

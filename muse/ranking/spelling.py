@@ -27,8 +27,7 @@ from muse.vectors import Doubles, Matrix, Numbers
 
 COMPONENTS = 200  # of the n-grams' weights
 LEARNED_FROM = 60_000  # most frequent words, which have all n-grams that recur
-OVERSAMPLED, POWERS = 20, 3  # of the randomised singular value decomposition
-DEPENDENT = 1e-6  # of the largest squared singular value: a smaller one is rounding
+OVERSAMPLED, POWERS = 20, 1  # of the randomised singular value decomposition
 RARE = 3  # an n-gram of fewer words corresponds to nothing that could be learned
 LONGEST = 4
 
@@ -117,25 +116,14 @@ def _components(
     count = min(count, *table.shape)
     if not count:
         return np.zeros((table.shape[1], 1), np.float32), np.zeros((table.shape[0], 1), np.float32)
-    drawn = rng.standard_normal((table.shape[1], count + OVERSAMPLED)).astype(np.float32)
-    found = table @ drawn
+    found = table @ rng.standard_normal((table.shape[1], count + OVERSAMPLED), np.float32)
     for _ in range(POWERS):
-        basis = _orthonormal(table.T @ _orthonormal(found))
+        basis = np.linalg.qr(table.T @ found)[0]
         found = table @ basis
     values, vectors = np.linalg.eigh(found.T.astype(np.float64) @ found)
     kept = np.flatnonzero(values > 1e-9 * values[-1])[::-1][:count]
-    turned = vectors[:, kept]
-    return np.asarray(basis @ turned, np.float32), np.asarray(found @ turned, np.float32)
-
-
-def _orthonormal(rows: Matrix) -> Matrix:
-    """An orthonormal basis (n, b) of the columns; of those that depend on others, zeros.
-
-    Single precision is enough: it is a step of an iteration, whose last step is exact.
-    """
-    values, vectors = np.linalg.eigh((rows.T @ rows).astype(np.float64))
-    scale = np.where(values > DEPENDENT * values[-1], 1 / np.sqrt(np.maximum(values, 1e-30)), 0)
-    return rows @ (vectors * scale).astype(np.float32)
+    turned = vectors[:, kept].astype(np.float32)
+    return basis @ turned, found @ turned
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 
 from muse.ranking import features
 from muse.ranking.candidates import (
+    ALIKE,
     SPELLED,
     Candidates,
     NeighbourLists,
@@ -165,7 +166,7 @@ class RefinedViews(TwoWay):
         """
         written, lists = Spellings.of(*words, rng), NeighbourLists.of(*rows)
         whole, ends = written.correspondences(*given.with_others(features.believed(lists, given.outside)))
-        spelled = nearest_both(whole.source, whole.target, SPELLED)
+        spelled = nearest_both(whole.source, whole.target, SPELLED, ALIKE)
         views = features.BilingualViews(
             *rows, lists, written, whole, ends, (spelled[0].indices.numpy(), spelled[1].indices.numpy()),
             outside=given.outside,
@@ -217,9 +218,8 @@ def _refined(
     """The views by rows refined by answered pairs, and by the given ones that are not `without` (g,)."""
     known = given.with_others(answered.pairs, answered.weights, without)
     source, target, maps = refine((views.source, views.target), *known)
-    # Those near a word by the mapping that knows its pair would be a hint where this is left out.
-    again = views.lists.again if without is None else NeighbourLists.of
-    return replace(views, source=source, target=target, lists=again(source, target)), maps
+    anew = None if without is None else given.pairs[without]
+    return replace(views, source=source, target=target, lists=views.lists.again(source, target, anew)), maps
 
 
 def _more_mutual(
@@ -328,7 +328,8 @@ def _folds(start: RefinedViews, given: features.KnownPairs, rng: np.random.Gener
         if start.answered is not None:
             yield _Fold(mapped, _refined(mapped, start.answered, given, without)[0], without)
         elif given.held_out:
-            own = replace(mapped, lists=NeighbourLists.of(mapped.source, mapped.target))
+            lists = mapped.lists.again(mapped.source, mapped.target, given.pairs[without])
+            own = replace(mapped, lists=lists)
             yield _Fold(own, own, without)
         else:
             yield _Fold(mapped, mapped, without)
@@ -365,7 +366,7 @@ class _Learner:
         if untested and not report.spelling_informs and outside is None:
             model = None  # the pretrained trees learned from languages with related spellings
         lists = self.start.mapped.lists
-        hubness = lists.hubness if lists.near is None else None
+        hubness = lists.hubness if lists.exact else None
         if model is None:
             report = replace(report, by="csls", mix=0.0)
             return ChosenAnswers(csls_answers(lists), report, informed=informed, hubness=hubness)

@@ -22,7 +22,7 @@ from muse.vectors import Doubles, Flags, Matrix
 
 BINS = 255  # of the values of a feature
 LEAVES = 16  # of a tree, at most: a uint16 has a bit for each
-BLOCK = 2_048  # rows at once, so that their masks of all trees stay in the cache
+BLOCK = 1_024  # rows at once, so that their masks of all trees stay in the cache
 
 Nodes = NDArray[np.int32]
 _ARRAYS = ("feature", "threshold", "left", "right", "value", "roots", "baseline")
@@ -72,13 +72,18 @@ class BoostedTrees:
         """The log odds (p,) of rows (p, f) without nan."""
         found, starts = np.full(len(rows), self.baseline[0]), np.arange(len(self.roots)) * LEAVES
         values, masks = self._leaves_and_masks
+        failed = [
+            np.searchsorted(own, rows[:, feature].astype(np.float64)) for feature, (own, _) in masks.items()
+        ]
+        left, kept = np.empty((2, BLOCK, len(starts)), np.uint16)  # leaves not ruled out, as bits
         for begin in range(0, len(rows), BLOCK):
-            block = rows[begin : begin + BLOCK]
-            # Leaves not ruled out, as bits.
-            left = np.full((len(block), len(starts)), np.uint16(2**LEAVES - 1))
-            for feature, (thresholds, kept) in masks.items():
-                left &= kept[np.searchsorted(thresholds, block[:, feature].astype(np.float64))]
-            found[begin : begin + BLOCK] += values[_LOWEST[left] + starts].sum(axis=1)
+            block = slice(begin, min(begin + BLOCK, len(rows)))
+            count = block.stop - begin
+            left[:] = 2**LEAVES - 1
+            for (_, table), numbers in zip(masks.values(), failed, strict=True):
+                table.take(numbers[block], axis=0, out=kept[:count], mode="clip")
+                left &= kept
+            found[block] += values.take(_LOWEST[left[:count]] + starts).sum(axis=1)
         return found
 
     @cached_property
@@ -118,7 +123,7 @@ class BoostedTrees:
         return [*left, *right, (node, first, middle)], end
 
 
-_LOWEST = np.zeros(2**LEAVES, np.int64)  # the number of the lowest bit that is set
+_LOWEST = np.zeros(2**LEAVES, np.uint8)  # the number of the lowest bit that is set
 for _bit in reversed(range(LEAVES)):
     _LOWEST[1 << _bit :: 2 << _bit] = _bit
 
