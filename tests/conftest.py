@@ -1,7 +1,5 @@
 """Fixtures of several test files, how processes share the tests, and what may be left out where."""
 
-from __future__ import annotations
-
 import gc
 import os
 import re

@@ -1,7 +1,5 @@
 """README and documentation: every block of code runs and prints what is shown; what is named there exists."""
 
-from __future__ import annotations
-
 import configparser
 import os
 import re

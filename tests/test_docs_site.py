@@ -1,7 +1,5 @@
 """The built documentation: no warning, nothing from the network, search from the disk, fields explained."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -102,11 +100,7 @@ def test_equations_are_drawn_and_examples_are_code(site: Path) -> None:
     assert "arithmatex" not in algorithms
     assert "<merror" not in algorithms
     api = (site / "api.html").read_text(encoding="utf-8")
-    for name in (
-        "muse.api.run.align",
-        "muse.api.space.InteractiveSpace.translate",
-        "muse.errors.MuseError",
-    ):
+    for name in ("muse.api.run.align", "muse.api.space.InteractiveSpace.translate", "muse.errors.MuseError"):
         assert f'id="{name}"' in api
     assert "&gt;&gt;&gt;" in api
     assert "<blockquote>" not in api

@@ -1,7 +1,5 @@
 """The whole way on the sample vectors: align, evaluate, induce, translate, kill and resume."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

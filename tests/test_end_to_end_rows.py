@@ -1,7 +1,5 @@
 """Unlabelled vectors on the command line, from two files of arrays to a score: no row has a counterpart."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """Optional packages: each is taken out of a copy of the package, and the rest does what it did."""
 
-from __future__ import annotations
-
 import ast
 import json
 import os

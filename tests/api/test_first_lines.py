@@ -4,8 +4,6 @@ Each is run in order where the tutorial was followed, and shows what stands belo
 expression, what is printed, or the error.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import shutil

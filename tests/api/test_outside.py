@@ -1,7 +1,5 @@
 """`muse align` with an encoder, its vectors, or pairs of a program: help that may be wrong."""
 
-from __future__ import annotations
-
 import logging
 from dataclasses import replace
 from pathlib import Path

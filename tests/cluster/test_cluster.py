@@ -1,7 +1,5 @@
 """On a Ray cluster of any size, encode, mine and induce find what they find without one."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import os

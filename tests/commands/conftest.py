@@ -1,7 +1,5 @@
 """What many commands are tested on."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Requests to an ASGI application inside this process, one after the other."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

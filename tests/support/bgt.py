@@ -1,7 +1,5 @@
 """What the tests of BGT share: small sizes, random rows, and a pair of sentences as ids."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

@@ -4,8 +4,6 @@ Debian's chromium is enough: no browser of Playwright's own is needed. Accessibi
 which axe-playwright-python brings along.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 import threading

@@ -1,7 +1,5 @@
 """The command line, run inside this process or as a process of its own."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

@@ -5,8 +5,6 @@ that asks for device "cuda" gets marked tensors, whose `device` is cuda:0, and t
 What no pretence can show: speed, memory, kernels that CUDA lacks, and the last digits of its products.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -39,7 +37,7 @@ class Generator(torch.Generator):
 
     is_pretended: bool
 
-    def __new__(cls, device: torch.device | str = "cpu") -> Generator:
+    def __new__(cls, device: torch.device | str = "cpu") -> "Generator":
         made: Generator = super().__new__(cls, "cpu")  # type: ignore[call-arg]
         made.is_pretended = _is_cuda(device)
         return made

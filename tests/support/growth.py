@@ -1,7 +1,5 @@
 """Growth: whether the time of something is in proportion to its size, which needs no quiet machine."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from functools import partial

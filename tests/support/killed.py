@@ -1,7 +1,5 @@
 """A training run that is killed while it scores its learner."""
 
-from __future__ import annotations
-
 import pytest
 
 from muse.sentences.training.trainer import HeldOutScore, Learner

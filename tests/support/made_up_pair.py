@@ -1,7 +1,5 @@
 """A made-up pair of languages: random words, the second in another script by a cipher, and noisy vectors."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -3,8 +3,6 @@
 `python -m tests.support.notebooks NOTEBOOK FOLDER` runs one in a folder, and keeps in it what its cells show.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import os

@@ -1,7 +1,5 @@
 """README.md and the pages of docs/pages as programs: their code blocks, run in order in a folder."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import logging

@@ -1,7 +1,5 @@
 """A toy language and its parallel text: every word has one translation, whose row is turned away from it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

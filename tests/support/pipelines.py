@@ -1,7 +1,5 @@
 """Small spaCy pipelines with vectors, made by spaCy itself, and loading what muse wrote."""
 
-from __future__ import annotations
-
 import tarfile
 import warnings
 import zipfile

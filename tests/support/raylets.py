@@ -1,7 +1,5 @@
 """Raylets: a Ray cluster of several machines, each of them a raylet of one CPU on this one."""
 
-from __future__ import annotations
-
 import gc
 import warnings
 from collections.abc import Iterator

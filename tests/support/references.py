@@ -1,7 +1,5 @@
 """What a module must give, from its definition: whole matrices, numpy and scipy, in double precision."""
 
-from __future__ import annotations
-
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray

@@ -10,8 +10,6 @@ stderr and all files that are new or changed. What differs from run to run is ma
 PROGRESS and STEADY. The figures printed while recording are seconds of the processor.
 """
 
-from __future__ import annotations
-
 import argparse
 import difflib
 import gzip

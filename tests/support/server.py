@@ -1,7 +1,5 @@
 """A web server on this machine that behaves as badly as a test asks it to."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Small spaces with a known answer, for the tests of all that uses a space."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

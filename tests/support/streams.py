@@ -1,7 +1,5 @@
 """Pipes as a shell opens them for <(command): paths that can be read once, from the start."""
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A Hugging Face folder with an encoder of random weights, small enough to make in a test."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

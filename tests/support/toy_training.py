@@ -1,7 +1,5 @@
 """Systems trained on the toy text, and a folder with the files that they are trained on."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

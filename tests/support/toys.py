@@ -1,7 +1,5 @@
 """Toy languages with a known answer: a cloud of words, and the same cloud rotated, in other words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Files of vectors as other programs write them, and how they are packed."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io
