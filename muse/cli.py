@@ -5,7 +5,6 @@ import io
 import os
 import re
 import sys
-from importlib.resources import files
 
 import click
 
@@ -22,7 +21,7 @@ from muse.commands.sections import SectionedGroup
 from muse.commands.train_lm import train_lm
 from muse.commands.translate import translate
 from muse.errors import MuseError
-from muse.installation import REQUIRED, __version__, install_packages
+from muse.installation import PACKAGE, REQUIRED, __version__, install_packages
 from muse.optional import offered
 from muse.progress import message, printable
 
@@ -112,7 +111,7 @@ SECTIONS = {
 def _show_glossary(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     """Print the page that explains the words of the field, without its links; an installation has it too."""
     if wanted and not context.resilient_parsing:
-        page = files("muse").joinpath("glossary.md").read_text(encoding="utf-8")
+        page = (PACKAGE / "glossary.md").read_text(encoding="utf-8")
         echo(re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", page), end="")
         context.exit()
 

@@ -3,7 +3,6 @@
 import shlex
 import shutil
 import sys
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 __version__ = "0.1.0"  # in one place: setup.cfg, signatures and manifests read it here
@@ -57,6 +56,8 @@ def install_extra(extra: str, package: Path = PACKAGE) -> str:
     if _checkout(package):
         folder = "." if package.parent == Path.cwd() else str(package.parent)
         return install_packages("-e", f"{folder}[{extra}]", package=package)
+    from importlib.metadata import PackageNotFoundError, distribution  # slow to load
+
     try:
         installed = Path(str(distribution(DISTRIBUTION).locate_file(package.name))).resolve()
     except PackageNotFoundError:

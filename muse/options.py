@@ -12,7 +12,7 @@ the manifest of a space says of it; `compared` what decides whether a space is r
 import inspect
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field, fields, replace
+from dataclasses import KW_ONLY, FrozenInstanceError, dataclass, field, fields, replace
 from functools import cache
 from os import PathLike, fspath
 from pathlib import Path
@@ -216,12 +216,12 @@ def _as_field(make: Callable[P, Declaration]) -> Callable[P, Any]:
 
 
 option = _as_field(Declaration)
+_fields: Any = fields  # mypy does not see that a class of options is a dataclass
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
-@dataclass(frozen=True, kw_only=True)
 class OptionSet:
-    """The options of a command or a function: all values are checked. Derived classes are dataclasses.
+    """The options of a command or a function: all values are checked. Derived classes are frozen dataclasses.
 
     Raise BadSetting for a value of another kind, and for a required one that is not given; Contradiction for
     one that has no use without another; MissingExtra for one of a package that is not there. A field that is
@@ -229,7 +229,25 @@ class OptionSet:
     """
 
     def __init_subclass__(cls) -> None:
-        dataclass(frozen=True, kw_only=True)(cls)
+        # With the methods below: compiled anew for each of fifty classes, they took a third of every start.
+        dataclass(init=False, repr=False, eq=False, kw_only=True)(cls)
+
+    def __init__(self, **given: Any) -> None:
+        known = {one.name: one.default for one in _fields(self)}
+        if unknown := given.keys() - known.keys():
+            raise TypeError(f"{type(self).__name__} has no option {', '.join(sorted(unknown))}")
+        vars(self).update(known | given)
+        self.__post_init__()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise FrozenInstanceError(f"cannot assign to field {name!r}")
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and vars(other) == vars(self)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
+        return f"{type(self).__name__}({shown})"
 
     def __post_init__(self) -> None:
         declared = options_of(type(self))
@@ -240,7 +258,7 @@ class OptionSet:
                 values[name] = one.checked(value)
                 preset = str(values[name]) if one.chooses else preset
         for name, one in declared.items():
-            object.__setattr__(self, name, values.get(name, one.presets.get(preset, one.default)))
+            vars(self)[name] = values.get(name, one.presets.get(preset, one.default))
         given = [one for name, one in declared.items() if is_given(self, name)]
         for name, one in declared.items():
             if getattr(self, name) is REQUIRED:
@@ -314,7 +332,7 @@ def check_names(function: Callable[..., Any], given: Iterable[str]) -> None:
 
 def part(options: OptionSet, cls: type[T]) -> T:
     """The options of a base class alone."""
-    return cls(**{one.name: getattr(options, one.name) for one in fields(cls)})
+    return cls(**{one.name: getattr(options, one.name) for one in _fields(cls)})
 
 
 def recorded(options: OptionSet) -> dict[str, Any]:

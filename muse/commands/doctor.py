@@ -4,7 +4,6 @@ import importlib.util
 import os
 import platform
 from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from muse.commands.command import command
@@ -64,6 +63,8 @@ def doctor(options: DoctorOptions) -> Report:
 
 def examine() -> dict[str, Any]:
     """Versions, processors, GPU, the kind of faiss, the folders searched for vectors, memory, and extras."""
+    from importlib.metadata import PackageNotFoundError, version
+
     import torch
 
     from muse.files.vectors.locate import search_path

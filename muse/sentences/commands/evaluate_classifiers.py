@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from itertools import compress
 from pathlib import Path
@@ -66,6 +65,8 @@ def transfer(options: TransferOptions) -> Report:
 
     Macro-F1 and accuracy in each language, of a classifier trained in one on sentence vectors.
     """
+    import hashlib
+
     import numpy as np
 
     from muse.files.space_folder import with_checksum

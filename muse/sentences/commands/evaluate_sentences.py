@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -118,6 +117,8 @@ def _named_tasks(options: SentencesOptions) -> list[str] | None:
 
 def _suite(options: SentencesOptions, suite: Path) -> Report:
     """The figures of every task of the folder, and the lines to print; writes the picture."""
+    import hashlib
+
     from muse.evaluation.score import gold_name
     from muse.files.space_folder import with_checksum
     from muse.files.writing import replaced
