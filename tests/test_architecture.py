@@ -68,6 +68,7 @@ ONLY_USERS = {
     "scipy": {
         "procrustes",
         "learn.initialise.clusters",
+        "learn.verdict",
         "ranking.probability",
         "ranking.spelling",
         "evaluation",

@@ -92,6 +92,19 @@ def test_an_induced_dictionary_of_pairs_reads_back(muse: Command, aligned: Path,
     assert "house" in out.read_text(encoding="utf-8")
 
 
+def test_a_dictionary_of_the_precision_that_was_wished_for(
+    muse: Command, aligned: Path, tmp_path: Path
+) -> None:
+    gold, out, sizes = read_lexicon(GOLD).translations(), tmp_path / "induced.tsv", []
+    for precision in (80, 90):
+        said = muse("induce", aligned, "--out", out, "--precision", precision, "--json").json
+        assert precision <= said["expected_precision"] < precision + 1
+        known = [pair for pair in read_lexicon(out).pairs if pair[0] in gold]
+        assert sum(right in gold[word] for word, right in known) > precision / 100 * len(known)
+        sizes.append(said["pairs"])
+    assert WORDS > sizes[0] > 1.2 * sizes[1] > 500
+
+
 def test_the_table_of_the_tutorial_reads_back(checkout: Path) -> None:
     lexicon = read_lexicon(checkout / "fr-en.tsv")
     assert lexicon.scores is not None

@@ -13,8 +13,10 @@ import torch
 
 from muse.learn.bilingual import Learned
 from muse.learn.supervise.cross_validation import HeldOutMaps
+from muse.learn.verdict import LEAST_GOOD, capped
 from muse.lexicon import Lexicon
 from muse.progress import Progress
+from muse.ranking.expected import ExpectedPrecision, frequent_shares
 from muse.ranking.external_scores import ExternalScores
 from muse.ranking.features import HeldOutRows, KnownPairs
 from muse.ranking.model import ChoiceReport, read_pretrained
@@ -70,13 +72,14 @@ def choose_answers(
                 given = known_pairs(held_out, normalised[language], normalised[space.pivot])
             given = replace(given, outside=known.outside)
             trees = known.pretrained or read_pretrained()
-            reports[language] = _choose(space, language, given, trees, seed, folder)
+            gain = learned[language].verdict.gain
+            reports[language] = _choose(space, language, given, trees, gain, seed, folder)
             tick(place + 1)
     return reports
 
 
 def _choose(
-    space: Space, language: str, given: KnownPairs, trees: BoostedTrees, seed: int, folder: Path
+    space: Space, language: str, given: KnownPairs, trees: BoostedTrees, gain: float, seed: int, folder: Path
 ) -> tuple[ChoiceReport, ChoiceReport]:
     source, target = space.vectors(language), space.vectors(space.pivot)
     found = learn_answers(
@@ -87,12 +90,30 @@ def _choose(
     hubness = [torch.from_numpy(one.hubness) for one in found if one.hubness is not None]
     if len(hubness) == len(direction):
         write_hubness(folder, direction, (hubness[0], hubness[1]))
-    for way, one in zip((direction, direction[::-1]), found, strict=True):
-        if one.report.by != "csls":
-            write_answers(folder, way, replace(one.answers, report=one.report.as_json()))
+    reports = []
+    for way, one, back in zip((direction, direction[::-1]), found, found[::-1], strict=True):
+        report = one.report
+        if report.by != "csls":
+            shares = frequent_shares(one.answers, back.answers)
+            report = replace(report, expected=ExpectedPrecision.of(*shares, gain))
+            write_answers(folder, way, replace(one.answers, report=report.as_json()))
             if one.unseen is not None:
                 write_unseen(folder, way, one.unseen)
-    return found[0].report, found[1].report
+        reports.append(report)
+    return reports[0], reports[1]
+
+
+def judged(
+    learned: Mapping[str, Learned], chosen: Mapping[str, tuple[ChoiceReport, ChoiceReport]]
+) -> dict[str, Learned]:
+    """What was learned, with verdicts no surer than the answers of the better direction make them."""
+    found = dict(learned)
+    for language, reports in chosen.items():
+        known = [report.expected.at_least(LEAST_GOOD) for report in reports if report.expected is not None]
+        if known:
+            verdict = capped(learned[language].verdict, max(known))
+            found[language] = replace(learned[language], verdict=verdict)
+    return found
 
 
 def known_pairs(held_out: HeldOutMaps, source: Vectors, target: Vectors) -> KnownPairs:

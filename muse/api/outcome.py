@@ -80,7 +80,10 @@ class AlignResult(ShortRepr):
                 rows += ("initialisation", learned.alignment.method), ("criterion", own["criterion"])
             rows += [] if learned.supervision is None else [("held out", learned.supervision)]
             rows.append(("verdict", f"{own['verdict']} (confidence {own['confidence']:.2f})"))
-            rows += [("answers", self.answers[language][0])] if language in self.answers else []
+            if language in self.answers:
+                chosen = self.answers[language][0]
+                rows += [("answers", chosen)]
+                rows += [] if chosen.expected is None else [("expected", chosen.expected)]
             rows.append(("signature", own["signature"]))
         rows += [] if self.joint is None else [None, ("joint", self.joint)]
         took = "time", f"{fields['seconds']['total']:.1f} s, {fields['peak_memory_mb'] or 0:.0f} MB"
@@ -121,6 +124,7 @@ class AlignResult(ShortRepr):
             "mutual": verdict.mutual,
             "unsupervised": _unsupervised(learned),
             **_supervision(self.config, learned),
+            **self._expected(language),
             **_answers(*self.answers.get(language, ())),
             "seconds": _rounded(own),
             "candidates": [candidate.as_json() for candidate in learned.candidates],
@@ -129,6 +133,11 @@ class AlignResult(ShortRepr):
             "signature": str(signature_of(self.config, language, learned, self.words)),
             "via": list(learned.via),
         }
+
+    def _expected(self, language: str) -> dict[str, Any]:
+        """The fields of how many first answers are expected to be right; null where nothing is known."""
+        found = self.answers[language][0].expected if language in self.answers else None
+        return {"expected_p_at_1": None, "expected_ci95": None} if found is None else found.as_json()
 
 
 def weakest(learned: Mapping[str, Learned]) -> str:

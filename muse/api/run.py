@@ -7,7 +7,7 @@ and normalised, and the dictionary if there is one; the mappings are learned; th
 import hashlib
 import logging
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from muse.api.answers import RankerInputs, choose_answers
+from muse.api.answers import RankerInputs, choose_answers, judged
 from muse.api.inputs import (
     RunInputs,
     check_outside,
@@ -33,7 +33,7 @@ from muse.files.atomic import only_writer
 from muse.files.source import is_stream
 from muse.files.space_folder import MANIFEST, checksum
 from muse.files.space_manifest import Manifest, is_space, read_manifest
-from muse.learn.bilingual import PARTS
+from muse.learn.bilingual import PARTS, Learned
 from muse.learn.multilingual import Bridge, LearnedMany, learn_many
 from muse.learn.settings import AlignConfig, AlignOptions
 from muse.options import RunOptions, check_names, of_checkpoint, options_of, takes
@@ -146,7 +146,7 @@ def run(config: AlignConfig, *, device: str = "auto", progress: Progress | None 
             learning, loading = time.perf_counter(), loaded - began
             before = {"seconds": {"load": round(loading, 2)}, "peak_memory_mb": {"load": memory}}
             saving = progress.part(parts - 1, parts)
-            aligned, answers, choosing = _save(config, inputs, learned, before, outside, saving)
+            aligned, languages, answers, choosing = _save(config, inputs, learned, before, outside, saving)
         except KeyboardInterrupt as error:
             raise KeyboardInterrupt(runtime.checkpoint.interrupted()) from error
         runtime.checkpoint.clear()
@@ -154,7 +154,7 @@ def run(config: AlignConfig, *, device: str = "auto", progress: Progress | None 
     seconds = {"load": loading, **learned.seconds, "save": end - learning - choosing}
     seconds |= ({"answers": choosing} if answers else {}) | {"total": end - began}
     return AlignResult(
-        aligned, config, learned.languages, seconds, inputs.words(), learned.joint, learned.failures, answers
+        aligned, config, languages, seconds, inputs.words(), learned.joint, learned.failures, answers
     )
 
 
@@ -287,8 +287,10 @@ def _checkpoint(config: AlignConfig, inputs: RunInputs) -> Checkpoint:
 def _save(
     config: AlignConfig, inputs: RunInputs, learned: LearnedMany, before: dict[str, Any],
     outside: ExternalScores | None, progress: Progress,
-) -> tuple[Space, dict[str, tuple[ChoiceReport, ChoiceReport]], float]:  # fmt: skip
-    """The space as it was saved, with all that is derived of it; how its answers were chosen, and seconds."""
+) -> tuple[Space, Mapping[str, Learned], dict[str, tuple[ChoiceReport, ChoiceReport]], float]:  # fmt: skip
+    """The space as it was saved, with all that is derived of it; what was learned, judged by its answers too;
+    how these were chosen, and seconds.
+    """
     sides, words, target_map = {}, inputs.words(), None
     for language, one in learned.languages.items():
         target_map = one.alignment.target_map  # None if several languages share the target
@@ -300,9 +302,10 @@ def _save(
     if config.into is None:
         sides[config.pivot] = replace(inputs.target, mapping=target_map)
     answers, choosing = dict[str, tuple[ChoiceReport, ChoiceReport]](), 0.0
+    languages: Mapping[str, Learned] = learned.languages
 
-    def derive(folder: Path, manifest: Manifest) -> None:
-        nonlocal choosing
+    def derive(folder: Path, manifest: Manifest) -> Manifest:
+        nonlocal choosing, languages
         saving.close()
         space = space_of_saved(folder, manifest)
         if config.answers != "csls":
@@ -313,7 +316,9 @@ def _save(
                 progress=progress.skip_parts(1),
             ))  # fmt: skip
             choosing = time.perf_counter() - began
-        write_derived(space, folder, learned.languages)
+            languages = judged(languages, answers)
+        write_derived(space, folder, languages)
+        return manifest.judged({language: one.verdict for language, one in languages.items()})
 
     made = provenance(config, learned.languages, learned.joint, before)
     with ExitStack() as saving:
@@ -322,4 +327,4 @@ def _save(
             manifest = add_to_space(config.folder, config.into, sides, provenance=made, derive=derive)
         else:
             manifest = save_space(config.folder, sides, pivot=config.pivot, provenance=made, derive=derive)
-    return space_of_saved(config.folder, manifest), answers, choosing
+    return space_of_saved(config.folder, manifest), languages, answers, choosing

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -101,7 +101,13 @@ def induce(options: InduceOptions) -> Report:
                 one["out"], one["words"], left_out["without_pair"], left_out["format"],
             )  # fmt: skip
     fields = {**shown[0], **({"reverse": shown[1]} if options.both else {}), **worst(recalls), **more}
-    return fields, [*(f"{one['pairs']} pairs in {one['out']}" for one in shown), *map(str, recalls)]
+    return fields, [*map(_line, shown), *map(str, recalls)]
+
+
+def _line(made: Mapping[str, Any]) -> str:
+    expected = made.get("expected_precision")  # missing from what an older muse made on a cluster
+    right = "" if expected is None else f", about {expected:.0f} % right"
+    return f"{made['pairs']} pairs in {made['out']}{right}"
 
 
 def _listed(form: str, options: InduceOptions) -> list[str] | None:
@@ -160,7 +166,8 @@ def _write(
     from muse.space.saving import check_not_an_input
 
     check_not_an_input(space.manifest, [one.out for one in wanted])  # the other direction's has no option
-    probable = form not in ("muse", "stardict") or options.min_probability is not None
+    surest = options.min_probability, options.precision
+    probable = form not in ("muse", "stardict") or surest != (None, None)
     with ExitStack() as files:
         writers = [
             files.enter_context(dictionary_writer(one.out, form=form, languages=one.way)) for one in wanted

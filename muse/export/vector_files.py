@@ -38,8 +38,9 @@ def export_space(space: Space, out: Path, *, max_vocab: int | None = None) -> di
         rows, fitted = normalise(vectors.matrix, ["unit"])
         sides[language] = SideToSave(replace(vectors, matrix=rows), fitted)
 
-    def derive(folder: Path, manifest: Manifest) -> None:
+    def derive(folder: Path, manifest: Manifest) -> Manifest:
         write_derived(space_of_saved(folder, manifest), folder)
+        return manifest
 
     provenance = Provenance(space.manifest.method)
     save_space(out, sides, pivot=space.pivot, provenance=provenance, derive=derive)

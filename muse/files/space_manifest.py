@@ -305,6 +305,16 @@ class Manifest(JsonRecord):
         """The languages but the pivot."""
         return tuple(one for language, one in self.languages.items() if language != self.pivot)
 
+    def judged(self, verdicts: Mapping[str, Any]) -> Manifest:
+        """The manifest with other verdicts on some languages; its own is that of the least confident."""
+        languages = {
+            name: replace(one, verdict=VerdictRecord(plain(verdicts[name]))) if name in verdicts else one
+            for name, one in self.languages.items()
+        }
+        known = [one for one in languages.values() if one.confidence is not None]
+        least = min(known, key=lambda one: one.confidence or 0.0, default=self)
+        return replace(self, languages=languages, verdict=least.verdict, criterion=least.criterion)
+
     @property
     def derived_names(self) -> list[str]:
         """The paths of the files that were derived of the space, in its folder."""

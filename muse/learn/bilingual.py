@@ -159,7 +159,7 @@ class _Learning:
             alone = self._without_pairs()
         except (NotConverged, Mismatch) as error:
             log.warning("without the pairs of the encoder or program: %s", error)
-        learned = self._judged_on_pairs(evidence, alone, began)
+        learned = self._judged_on_pairs(evidence, alone, began, len(config.pseudo_dictionary))
         found = learned.supervision
         if found is not None and found.tested and wilson(found.right, found.tested)[0] >= LEAST_HINTED:
             return learned
@@ -183,7 +183,7 @@ class _Learning:
         believed = alone is not None and alone.reason is Reason.PAIRS
         if config.pseudo_dictionary is not None and (believed or not few):
             evidence = evidence.hinted(self._pairs(config.pseudo_dictionary))
-        return self._judged_on_pairs(evidence, alone, began)
+        return self._judged_on_pairs(evidence, alone, began, len(lexicon))
 
     def _pairs(self, lexicon: Lexicon) -> TrainingPairs:
         return pairs_of(lexicon, *self.pair.sides, device=self.pair.runtime.device)
@@ -224,8 +224,13 @@ class _Learning:
             found, verdict = start.alignment, start.verdict
         return replace(found, criterion=score(found.source_map)), verdict
 
-    def _judged_on_pairs(self, evidence: TrainingPairs, alone: Learned | None, began: float) -> Learned:
-        """The alignment that translates held-out pairs best, `alone` among the candidates."""
+    def _judged_on_pairs(
+        self, evidence: TrainingPairs, alone: Learned | None, began: float, given: int
+    ) -> Learned:
+        """The alignment that translates held-out pairs best, `alone` among the candidates.
+
+        `given` is the number of pairs, of which `evidence` has those that both vocabularies know.
+        """
         config, runtime = self.config, self.pair.runtime
         initialised, memory = time.perf_counter(), {"init": peak_memory_mb()}
         fixed = config.fixed_target or not config.reweights
@@ -233,12 +238,14 @@ class _Learning:
         alignment, supervision = learn_from_pairs(
             evidence, _starts(alone), how, seed=config.seed, runtime=runtime.skip_parts()
         )
-        supervision = replace(supervision, noun=self.pair.source.noun)
+        left_out = given - supervision.pairs
+        supervision = replace(supervision, noun=self.pair.source.noun, left_out=left_out)
         rng = generator(config.seed, AlignStream.PAIRS_VERDICT)
         null = None if alone is None else alone.verdict.null  # depends on the vectors alone
         verdict = judge(self.pair, alignment, rng, null)
-        shown = supervision.right, supervision.tested, supervision.chance / 100
-        verdict = with_pairs(verdict, *shown, methods=len(supervision.candidates))
+        chance = None if self.pair.ranked else supervision.chance / 100
+        methods = len(supervision.candidates)
+        verdict = with_pairs(verdict, supervision.right, supervision.tested, methods, chance)
         candidate = Candidate(alignment, verdict, time.perf_counter() - initialised)
         seconds = {"init": initialised - began, "refine": time.perf_counter() - initialised}
         memory["refine"] = peak_memory_mb()

@@ -22,6 +22,7 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize
@@ -40,7 +41,9 @@ NULL_DRAWS = 2
 FLOOR = 0.01  # rates are clipped to 0.01 and 0.99: beyond, their odds rest on a handful of pairs
 LABELS = ("failed", "doubtful", "aligned")  # from worst to best
 ALIGNED, FAILED = 0.8, 0.2  # confidence at or above, and below
-P_AT_1 = (1.0, 3.0)  # the prior of the P@1 of a right mapping, Beta(1, 3): its mean is .25
+P_AT_1 = (1, 3)  # the prior of the P@1 of a mapping of words, Beta(1, 3): its mean is .25
+LEAST_GOOD = 0.06  # of it: self-learning from a few pairs brings some percent of the words wherever it ends
+TINY = 1e-300  # of a probability, for its logarithm
 LEAST_CHANCE = 1e-4  # a chance of 0 on few words only means that it was too small to see
 
 
@@ -128,27 +131,49 @@ def _rows(pair: LanguagePair, count: int) -> tuple[Tensor, Tensor]:
     return x, y
 
 
-def with_pairs(verdict: Verdict, right: int, tested: int, chance: float, methods: int = 1) -> Verdict:
-    """The verdict where `right` of `tested` held-out words were translated correctly; `chance` is a rate.
+def with_pairs(
+    verdict: Verdict, right: int, tested: int, methods: int = 1, chance: float | None = None
+) -> Verdict:
+    """The verdict where `right` of `tested` held-out words were translated correctly.
 
-    The odds of `verdict`, which alone cannot convince, times the Bayes factor of a right mapping, whose
-    P@1 may be anything (Beta(1, 3)), against one that translates as often as chance. The factor belongs
-    to the best of several `methods`, whose number multiplies the chance of a large one: a factor above 1 is
-    divided by their number, down to 1.
+    The odds of `verdict`, which alone cannot convince, times the Bayes factor of a P@1 of at least LEAST_GOOD
+    against a lower one, by the prior Beta(1, 3). Unlabelled vectors, whose counterparts are hard to find even
+    by a right mapping, give the `chance` (a rate): there the factor is of any P@1 against that one. The
+    factor belongs to the best of several `methods`, whose number multiplies the chance of a large one: a
+    factor above 1 is divided by their number, down to 1.
     """
     if not tested:
         return verdict
-    rate = min(max(chance, LEAST_CHANCE), 0.5)
     a, b = P_AT_1
-    by_right = _log_beta(right + a, tested - right + b) - _log_beta(a, b)
-    by_chance = right * math.log(rate) + (tested - right) * math.log1p(-rate)
+    if chance is None:
+        prior_odds = _log_odds_of_good(a, b)
+        factor = _log_odds_of_good(a + right, b + tested - right) - prior_odds
+    else:
+        rate = min(max(chance, LEAST_CHANCE), 0.5)
+        factor = _log_beta(right + a, tested - right + b) - _log_beta(a, b)
+        factor -= right * math.log(rate) + (tested - right) * math.log1p(-rate)
     prior = min(max(verdict.confidence, FAILED), ALIGNED)
-    factor = by_right - by_chance
     if factor > 0:
         factor = max(0.0, factor - math.log(methods))
     odds = math.log(prior / (1 - prior)) + factor
     confidence = 1 / (1 + math.exp(-min(max(odds, -50), 50)))
-    return replace(verdict, label=_label(confidence), confidence=round(confidence, 4))
+    return _judged(verdict, confidence)
+
+
+def capped(verdict: Verdict, confidence: float) -> Verdict:
+    """The verdict, no surer than `confidence`, by which it can become doubtful, but not failed."""
+    return _judged(verdict, min(verdict.confidence, max(confidence, FAILED)))
+
+
+def _judged(verdict: Verdict, confidence: float) -> Verdict:
+    confidence = round(confidence, 4)
+    return replace(verdict, label=_label(confidence), confidence=confidence)
+
+
+def _log_odds_of_good(a: int, b: int) -> float:
+    """The log odds that a P@1 distributed as Beta(a, b) is at least LEAST_GOOD."""
+    below, above = (f(a, b, LEAST_GOOD) for f in (scipy.special.betainc, scipy.special.betaincc))
+    return math.log(max(above, TINY)) - math.log(max(below, TINY))
 
 
 def _log_beta(a: float, b: float) -> float:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from muse.errors import Mismatch
+from muse.errors import BadSetting, Mismatch
 from muse.lexicon import Entry, Lexicon
 from muse.ranking.model import ANSWERS
 from muse.ranking.probability import calibrate_space, find_calibration
@@ -19,7 +19,7 @@ from muse.search.approximate import Approximation
 from muse.search.retrieval import Retrieval, check_count
 from muse.space import Space
 from muse.space.direction import MakeSearch, search_with
-from muse.vectors import Numbers
+from muse.vectors import Doubles, Numbers
 
 BATCH = 2_048  # source words at once
 
@@ -30,8 +30,9 @@ class InductionConfig:
 
     `top` translations of a word; with `mutual` only the first, if its own first is the word.
     `source_max` and `target_max` limit the dictionary to the most frequent words; None means all.
-    `min_probability` drops less probable pairs, which requires a calibration. `only` are the source words
-    that a list names; None means all.
+    `min_probability` drops less probable pairs, which requires a calibration, and so does `precision`, which
+    keeps the surest, as many as have this mean probability in percent. `only` are the source words that a
+    list names; None means all.
     """
 
     top: int = 1
@@ -39,6 +40,7 @@ class InductionConfig:
     source_max: int | None = None
     target_max: int | None = None
     min_probability: float | None = None
+    precision: float | None = None
     only: frozenset[str] | None = None
 
     @classmethod
@@ -47,11 +49,12 @@ class InductionConfig:
         source, target = (
             options.max_vocab if one is None else one for one in (options.src_max, options.tgt_max)
         )
-        return cls(options.top, options.mutual, source, target, options.min_probability, only)
+        surest = options.min_probability, options.precision
+        return cls(options.top, options.mutual, source, target, *surest, only)
 
     def reversed(self) -> InductionConfig:
         """These limits for the other direction."""
-        return InductionConfig(self.top, self.mutual, self.target_max, self.source_max, self.min_probability)
+        return replace(self, source_max=self.target_max, target_max=self.source_max, only=None)
 
 
 def induce(
@@ -108,11 +111,41 @@ def entries(
     wanted: Sequence[int] = range(count)
     if limits.only is not None:
         wanted = sorted(row for word in limits.only if (row := index[word]) < count)
+    if limits.precision is not None:
+        least = max(_least_of_surest(ranker, _batches(wanted), limits, back), limits.min_probability or 0.0)
+        limits = replace(limits, min_probability=least)
     with space.progress.stage(f"dictionary {source}-{target}", len(wanted), "words") as tick:
         for rows in _batches(wanted):
             yield from entries_of(ranker, rows, limits=limits, back=back)
             done += len(rows)
             tick(done)
+
+
+def _least_of_surest(
+    ranker: Ranker, batches: Iterable[Numbers], limits: InductionConfig, back: Numbers | None
+) -> float:
+    """The least probability that leaves pairs of the precision wanted; BadSetting if none have it."""
+    found = (entries_of(ranker, rows, limits=limits, back=back) for rows in batches)
+    shares, wanted = np.array([one.probability or 0.0 for some in found for one in some]), limits.precision
+    least = least_probability(shares, (wanted or 0.0) / 100)
+    if least is None:
+        raise BadSetting(
+            f"--precision {wanted:g} needs pairs as probable as that, and the surest have "
+            f"{100 * shares.max(initial=0):.0f} %; ask for less, or align with pairs (--dictionary)"
+        )
+    return least
+
+
+def least_probability(shares: Doubles, precision: float) -> float | None:
+    """The least of the probabilities (p,) to keep for their mean to be `precision`; None if all are below.
+
+    >>> least_probability(np.array([0.5, 0.9, 0.8, 0.1]), 0.7)
+    0.5
+    """
+    ranked, counts = (one[::-1] for one in np.unique(shares, return_counts=True))  # surest first
+    means = np.cumsum(ranked * counts) / np.cumsum(counts)  # of equals, all are kept or none
+    kept = ranked[means >= precision]
+    return float(kept[-1]) if len(kept) else None
 
 
 def _batches(rows: Sequence[int]) -> Iterator[Numbers]:
@@ -154,10 +187,11 @@ def best_entries(space: Space, source: str, target: str, *, most: int) -> Iterat
 
 @dataclass
 class Counts:
-    """The number of pairs so far, and of their source words."""
+    """The number of pairs so far, of their source words, and of how many are expected to be right."""
 
     pairs: int = 0
     words: int = 0
+    right: float | None = 0.0
 
     def counted(self, found: Iterable[Entry]) -> Iterator[Entry]:
         """The entries, counted as they pass; all entries of a source word must stand together."""
@@ -165,6 +199,8 @@ class Counts:
         for entry in found:
             self.pairs += 1
             self.words += entry.source != before
+            if self.right is not None:
+                self.right = None if entry.probability is None else self.right + entry.probability
             before = entry.source
             yield entry
 
@@ -173,9 +209,12 @@ def summary(words: int, found: Counts, written: Counts) -> dict[str, Any]:
     """The numbers of pairs and of `words` that were looked up, and how many of these are left out.
 
     `left_out` words are `without_pair` within the limits, or had none that the `format` can represent.
+    `expected_precision` is the mean probability of the pairs in percent, None where it is not known.
     """
     lacking = {"without_pair": words - found.words, "format": found.words - written.words}
-    return {"pairs": written.pairs, "words": words, "left_out": lacking}
+    right, pairs = written.right, written.pairs
+    expected = None if right is None or not pairs else round(100 * right / pairs, 1)
+    return {"pairs": pairs, "words": words, "left_out": lacking, "expected_precision": expected}
 
 
 def check_found(count: int, wanted: str, out: Path) -> None:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from muse.errors import BadFile
 from muse.ranking.candidates import Candidates, NeighbourLists, best_of_groups, mutual_pairs
+from muse.ranking.expected import ExpectedPrecision
 from muse.ranking.features import KINDS, NAMES, OUTSIDE, places_of
 from muse.ranking.trees import BoostedTrees
 from muse.space.derived import AnswerTable
@@ -234,7 +235,7 @@ class ChoiceReport:
     `one_each` one translation of each was known. `mutual_csls` and
     `mutual` are the shares of words that are their answer's answer. `spelling_informs`: whether spelling
     distinguishes translations. `decided` has for each kind of evidence the share of words that have another
-    answer without it.
+    answer without it. `expected` is how many first answers are expected to be right.
     """
 
     by: str
@@ -249,6 +250,7 @@ class ChoiceReport:
     undecided: bool = False
     one_each: bool = False
     decided: Mapping[str, float] = field(default_factory=dict)
+    expected: ExpectedPrecision | None = None
 
     def as_json(self) -> dict[str, Any]:
         """The fields that `--json` shows and a table of answers keeps; shares in percent, rounded."""
@@ -261,6 +263,7 @@ class ChoiceReport:
             "csls_p_at_1": _percent(self.csls),
             "mutual": _percent(self.mutual),
             "csls_mutual": _percent(self.mutual_csls),
+            **({} if self.expected is None else self.expected.as_json()),
         }
 
     def __str__(self) -> str:

@@ -25,3 +25,7 @@ class InducedPairs(Translated):
         None, section="What it keeps", metavar="P", least=0, most=1,
         help="Drop translations with a lower probability.",
     )  # fmt: skip
+    precision: float | None = option(
+        None, section="What it keeps", metavar="P", least=0, most=100,
+        help="Keep the surest pairs, as many as P percent of which are expected to be right.",
+    )  # fmt: skip

@@ -20,6 +20,7 @@ from muse.evaluation.words import Hubness, hubness
 from muse.files.space_manifest import UNKNOWN, LanguageRecord, Reason
 from muse.lexicon import Entry
 from muse.progress import Progress
+from muse.ranking.expected import ExpectedPrecision
 from muse.ranking.induction import best_entries
 from muse.ranking.ranker import Ranker
 from muse.ranking.translations import TRUSTED
@@ -126,6 +127,12 @@ class Facts:
     def records(self) -> tuple[LanguageRecord, ...]:
         """How each language of the direction was mapped; the pivot was not."""
         return tuple(one for one in self.space.manifest.mapped if one.language in (self.source, self.target))
+
+    @property
+    def expected(self) -> ExpectedPrecision | None:
+        """How many first translations were expected to be right when the answers were chosen."""
+        table = self.space.answers(self.source, self.target)
+        return None if table is None else ExpectedPrecision.of_report(table.report)
 
     @property
     def source(self) -> str:

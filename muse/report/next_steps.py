@@ -83,12 +83,14 @@ def _uses(facts: Facts, way: Sequence[str]) -> list[NextStep]:
             NextStep("Look rows up in a browser, by their ids and texts.", serve),
             NextStep(f"Map further rows of {source} into the space.", mapped),
         ]
-    trusted = ("--mutual", "--min-probability", f"{TRUSTED:g}", "--format", "tsv")
-    induced = _muse(facts, "induce", *way, *trusted, "--out", f"{source}-{target}.tsv")
+    trusted = ["--min-probability", f"{TRUSTED:g}"] if facts.survey.trusted else []
+    which = "muse trusts" if trusted else "are each the other's best"
+    kept = ["--mutual", *trusted]
+    induced = _muse(facts, "induce", *way, *kept, "--format", "tsv", "--out", f"{source}-{target}.tsv")
     translated = f"{_muse(facts, 'translate', *way)} < text.{source} > text.{target}"
     return [
         NextStep("Look words up in a browser, and see the map.", serve),
-        NextStep("Write a dictionary of the answers that muse trusts.", induced),
+        NextStep(f"Write a dictionary of the answers that {which}.", induced),
         NextStep("Translate a text word by word.", translated),
     ]
 

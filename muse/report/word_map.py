@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from muse.ranking.ranker import Ranker
+from muse.ranking.translations import TRUSTED
 from muse.space import Space
 
 WORDS = 3_000  # pairs are chosen among the most frequent words of each language
@@ -118,7 +119,7 @@ def regions(
     """The regions of a picture, those with most pairs first: k-means of the places of its pairs.
 
     The pair nearest to the mean of a region, in the space, names it; with the `probabilities` (p,) of the
-    pairs, one of its more probable half.
+    pairs, one of its more probable half that is shown as trusted: regions without one are left out.
     """
     p = len(picture.pairs)
     if not p:
@@ -133,7 +134,9 @@ def regions(
         similar = rows[members] @ rows[members].mean(dim=0)
         if probabilities is not None:
             shares = torch.from_numpy(probabilities)[members]
-            similar[shares < shares.median()] = -torch.inf
+            similar[shares < max(float(shares.median()), TRUSTED)] = -torch.inf
+        if similar.max() == -torch.inf:
+            continue
         name = members[similar.argmax()]
         x, y = middles[members.numpy()].mean(axis=0).tolist()
         found.append(Region(x, y, len(members), int(name)))

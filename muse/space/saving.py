@@ -34,8 +34,9 @@ from muse.vectors import Matrix, Vectors
 
 CHUNK = 16_384  # rows mapped at once: 20 MB at d = 300
 ORTHOGONAL = 1e-3  # the largest defect of a mapping that still counts as a rotation
-# Writes what is derived of the space in a folder that has this manifest, into the same folder.
-Derive = Callable[[Path, Manifest], None]
+# Writes what is derived of the space in a folder that has this manifest, into the same folder; returns the
+# manifest with what only that tells.
+Derive = Callable[[Path, Manifest], Manifest]
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +114,7 @@ def save_space(
     *,
     pivot: str,
     provenance: Provenance,
-    derive: Derive = lambda *_: None,
+    derive: Derive = lambda _, manifest: manifest,
 ) -> Manifest:
     """The manifest of the space of `sides`, which is written atomically, replacing an earlier space.
 
@@ -138,8 +139,7 @@ def save_space(
             criterion=provenance.criterion, verdict=provenance.verdict, **provenance.more,
             inputs=[input_file(path) for path in provenance.inputs],
         )  # fmt: skip
-        derive(partial, manifest)
-        return manifest.write(partial)
+        return derive(partial, manifest).write(partial)
 
 
 def check_apart(languages: Iterable[str]) -> None:
@@ -230,7 +230,7 @@ def add_to_space(
     sides: Mapping[str, SideToSave],
     *,
     provenance: Provenance,
-    derive: Derive = lambda *_: None,
+    derive: Derive = lambda _, manifest: manifest,
 ) -> Manifest:
     """The manifest of the saved `space` with the languages of `sides`, written to `folder` atomically.
 
@@ -257,8 +257,7 @@ def add_to_space(
         known, found = (1.0 if one.confidence is None else one.confidence for one in (grown.verdict, verdict))
         if found < known:
             grown = replace(grown, verdict=verdict, criterion=plain(provenance.criterion))
-        derive(partial, grown)
-        return grown.write(partial)
+        return derive(partial, grown).write(partial)
 
 
 def copy_space(folder: Path | str, space: Path | str) -> None:

@@ -130,7 +130,8 @@ class Pictures:
         rows = frequent_pairs(self.space, *pair)[:PAIRS]
         picture = draw_picture(self.space, *pair, rows, self.seed)
         shares = pair_probabilities(self.space, pair, rows)
-        return Drawn(picture, regions(picture, self.seed, shares), shares)
+        failed = self.space.manifest.verdict.label == "failed"  # whose pairs name nothing
+        return Drawn(picture, () if failed else regions(picture, self.seed, shares), shares)
 
 
 def pair_probabilities(space: Space, pair: Direction, rows: NDArray[np.int64]) -> NDArray[np.float32] | None:

@@ -118,7 +118,8 @@ class Language(BaseModel):
     """A language of a space, the number of its words, a few examples, and the evidence for its mapping.
 
     It is `ranked` if it has words, most frequent first, and not rows in no order, whose ids are its words.
-    The pivot, which was not mapped, has no verdict and no signature.
+    The pivot, which was not mapped, has no verdict and no signature. `expected_p_at_1` percent of its first
+    translations into the pivot are expected to be right, `expected_ci95` is the interval.
     """
 
     name: str
@@ -127,6 +128,8 @@ class Language(BaseModel):
     examples: list[str]
     verdict: Judgement | None
     held_out: HeldOut | None
+    expected_p_at_1: float | None
+    expected_ci95: tuple[float, float] | None
     signature: str | None
     files: list[VectorFile]
 

@@ -12,6 +12,7 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from muse.errors import BadSetting
 from muse.evaluation.score import look_up_signature
 from muse.installation import __version__
+from muse.ranking.expected import ExpectedPrecision
 from muse.ranking.ranker import Ranker
 from muse.ranking.translations import Translation
 from muse.space import Space
@@ -120,6 +121,8 @@ def _language(space: Space, name: str, examples: list[str]) -> responses.Languag
     signature = entry.signature
     if mapped and not signature:
         signature = str(look_up_signature(Ranker(space, (name, space.pivot))))
+    table = space.answers(name, space.pivot) if mapped else None
+    expected = None if table is None else ExpectedPrecision.of_report(table.report)
     return responses.Language(
         name=name,
         words=len(vectors),
@@ -127,6 +130,8 @@ def _language(space: Space, name: str, examples: list[str]) -> responses.Languag
         examples=examples,
         verdict=_read(responses.Judgement, entry.verdict.fields) if mapped else None,
         held_out=_read(responses.HeldOut, supervision) if mapped else None,
+        expected_p_at_1=None if expected is None else expected.p_at_1,
+        expected_ci95=None if expected is None else expected.ci95,
         signature=signature if mapped else None,
         files=[responses.VectorFile(name=file.name, sha256=file.sha256) for file in entry.files],
     )

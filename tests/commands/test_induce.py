@@ -218,6 +218,24 @@ def test_a_least_probability(muse: Command, space: Path) -> None:
     assert 0 < len(kept) < len(everything)
 
 
+def test_a_precision_that_is_wished_for(muse: Command, space: Path) -> None:
+    out, wished = space.parent / "d.tsv", space.parent / "wished.tsv"
+    said = muse("induce", space, "--out", out, "--top", 2, "--json").json
+    shares = np.array([float(row["probability"]) for row in rows(out)])
+    assert said["expected_precision"] == pytest.approx(100 * shares.mean(), abs=0.06)
+    precision = 100 * float(shares.mean() + shares.max()) / 2
+    said = muse("induce", space, "--out", wished, "--top", 2, "--precision", precision, "--json").json
+    kept = [float(row["probability"]) for row in rows(wished)]
+    assert len(kept) == sum(np.sort(shares)[::-1].cumsum() >= precision / 100 * np.arange(1, len(shares) + 1))
+    assert said["expected_precision"] >= precision - 0.06
+    assert (
+        f"about {said['expected_precision']:.0f} % right"
+        in muse("induce", space, "--out", wished, "--precision", precision, "--top", 2).out
+    )
+    ended = muse("induce", space, "--out", wished, "--precision", 100)
+    assert ended.code == 1 and "needs pairs as probable as that" in ended.err
+
+
 LIMITED: dict[str, tuple[list[object], InductionConfig]] = {
     "all": ([], InductionConfig(top=2)),
     "mutual": (["--mutual"], InductionConfig(top=2, mutual=True)),

@@ -57,7 +57,9 @@ LINES = {
     "translate space --src fr --tgt en --lm en.arpa": ("--lm-weight", "--beam", "--top"),
     "translate --model model --src fr --tgt en": ("--beam", "--batch"),
     "neighbours space --lang fr fr3": ("--top",),
-    "induce space --src fr --tgt en": ("--top", "--max-vocab", "--src-max", "--tgt-max", "--min-probability"),
+    "induce space --src fr --tgt en": (
+        "--top", "--max-vocab", "--src-max", "--tgt-max", "--min-probability", "--precision",
+    ),
     "export space --format moses --src fr --tgt en --out out": ("--top", "--temperature", "--max-vocab"),
     "evaluate space --task sentences --src fr --tgt en --parallel pairs.tsv": ("--neighbours", "--seed"),
     "evaluate space --task sentences --src fr --tgt en --suite suite": ("--folds",),

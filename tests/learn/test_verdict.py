@@ -15,8 +15,10 @@ from muse.learn.schedule import ROUNDS
 from muse.learn.verdict import (
     DRAWS,
     FLOOR,
+    LEAST_GOOD,
     LEAST_NULL_OF_ROWS,
     Verdict,
+    capped,
     judge,
     log_odds,
     null_agreement,
@@ -190,28 +192,54 @@ def test_the_gain_is_the_log_of_an_odds_ratio() -> None:
     assert Verdict("failed", 0.0, agreement=0.0, mutual=1.0, null=0.5).gain == log_odds(FLOOR)
 
 
+@pytest.mark.parametrize(("right", "tested"), [(0, 20), (2, 25), (60, 500)])
+def test_the_verdict_of_words_multiplies_odds_by_the_bayes_factor_of_a_good_p_at_1(
+    right: int, tested: int
+) -> None:
+    p = np.linspace(0, 1, 200_001)
+    density = scipy.stats.beta.pdf(p, 1, 3) * scipy.stats.binom.pmf(right, tested, p)
+    good, prior = p >= LEAST_GOOD, scipy.stats.beta.pdf(p, 1, 3)
+    factor = (density[good].sum() / prior[good].sum()) / (density[~good].sum() / prior[~good].sum())
+    odds = 0.4 / 0.6 * factor
+    found = with_pairs(Verdict("doubtful", 0.4, 0.1, 0.1), right, tested)
+    assert found.confidence == pytest.approx(odds / (1 + odds), abs=2e-4)
+
+
 @pytest.mark.parametrize(("right", "tested", "rate"), [(0, 20, 0.001), (2, 25, 0.002), (60, 500, 0.01)])
-def test_the_verdict_multiplies_odds_by_the_bayes_factor(right: int, tested: int, rate: float) -> None:
+def test_the_verdict_of_rows_multiplies_odds_by_the_bayes_factor_against_chance(
+    right: int, tested: int, rate: float
+) -> None:
     before = Verdict("doubtful", 0.4, 0.1, 0.1)
     factor = scipy.stats.betabinom.pmf(right, tested, 1, 3) / scipy.stats.binom.pmf(right, tested, rate)
     odds = 0.4 / 0.6 * factor
-    assert with_pairs(before, right, tested, rate).confidence == pytest.approx(odds / (1 + odds), abs=1e-4)
+    found = with_pairs(before, right, tested, chance=rate)
+    assert found.confidence == pytest.approx(odds / (1 + odds), abs=1e-4)
 
 
-def test_one_hit_of_the_best_of_many_methods_convinces_nobody() -> None:
+def test_a_few_hits_of_the_best_of_many_methods_convince_nobody() -> None:
     lost = Verdict("failed", 0.02, 0.1, 0.1)
-    alone, of_ten = (with_pairs(lost, 1, 25, 0.0, methods) for methods in (1, 10))
-    assert (alone.label, of_ten.label) == ("aligned", "doubtful")
-    assert with_pairs(lost, 3, 25, 0.0, 10).label == "aligned"
-    assert with_pairs(lost, 0, 25, 0.0, 10) == with_pairs(lost, 0, 25, 0.0)
-    assert with_pairs(lost, 1, 25, 0.0, 1_000).confidence == 0.2  # no evidence, but none against it
+    alone, of_twenty = (with_pairs(lost, 5, 25, methods) for methods in (1, 20))
+    assert (alone.label, of_twenty.label) == ("aligned", "doubtful")
+    assert with_pairs(lost, 0, 25, 20) == with_pairs(lost, 0, 25)
+    assert with_pairs(lost, 5, 25, 1_000).confidence == 0.2  # no evidence, but none against it
 
 
 def test_the_verdict_of_pairs_outweighs_the_one_without() -> None:
     sure, lost = Verdict("aligned", 0.99, 0.6, 0.6), Verdict("failed", 0.02, 0.1, 0.1)
-    assert with_pairs(lost, 60, 500, 0.001).label == "aligned"  # P@1 12: far above chance
-    assert with_pairs(sure, 0, 500, 0.001).label == "failed"
-    assert with_pairs(sure, 1, 1_000, 0.001).label != "aligned"
+    assert with_pairs(lost, 60, 500).label == "aligned"  # P@1 12
+    assert with_pairs(sure, 0, 500).label == "failed"
+    assert with_pairs(sure, 20, 1_000).label != "aligned"  # far above chance, and of no use
+
+
+def test_a_cap_makes_a_verdict_doubtful_and_never_failed() -> None:
+    sure, lost = Verdict("aligned", 0.99, 0.6, 0.6), Verdict("failed", 0.02, 0.1, 0.1)
+    found = [capped(sure, one) for one in (0.9, 0.5, 0.0)]
+    assert [(one.label, one.confidence) for one in found] == [
+        ("aligned", 0.9),
+        ("doubtful", 0.5),
+        ("doubtful", 0.2),
+    ]
+    assert capped(lost, 0.9) == lost
 
 
 def test_rows_without_words_are_judged_by_the_nearest_rotation() -> None:

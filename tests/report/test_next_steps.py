@@ -11,7 +11,7 @@ from muse.cli import main
 from muse.files.space_manifest import Manifest
 from muse.report.next_steps import NextStep, base_of, command_line, next_steps, shown
 
-HERE: dict[str, Any] = {"measured": True, "words": 14_000, "languages": ("fr", "en")}
+HERE: dict[str, Any] = {"measured": True, "words": 14_000, "trusted": 9.0, "languages": ("fr", "en")}
 COMMAND = ["muse", "align", "--src", "fr", "--tgt", "en", "--tgt-emb", "/data/en.vec", "--max-vocab", "900",
            "--out", "/work/fr-en", "--quiet", "--dictionary", "few.txt"]  # fmt: skip
 
@@ -22,7 +22,7 @@ def steps(label: str, records: tuple[Any, ...] = (), **changed: Any) -> tuple[Ne
     facts: Any = SimpleNamespace(
         label=label, records=records, space=space, source="fr", target="en", frequency_ordered=True,
         folder=Path("/work/fr-en"), config=SimpleNamespace(base=Path("/work")),
-        accuracy=here["measured"] or None,
+        accuracy=here["measured"] or None, survey=SimpleNamespace(trusted=here["trusted"]),
     )  # fmt: skip
     return next_steps(facts)
 
@@ -37,6 +37,13 @@ def test_an_aligned_space_is_used() -> None:
     assert serve == "muse serve fr-en"
     assert induce == "muse induce fr-en --mutual --min-probability 0.85 --format tsv --out fr-en.tsv"
     assert translate == "muse translate fr-en < text.fr > text.en"
+
+
+def test_no_step_would_find_no_pair() -> None:
+    for trusted in (0.0, None):
+        assert commands("aligned", {"trusted": trusted})[1] == (
+            "muse induce fr-en --mutual --format tsv --out fr-en.tsv"
+        )
 
 
 def test_what_was_not_measured_is_to_be() -> None:

@@ -137,10 +137,10 @@ class MapIntoStore:
 class Supervision:
     """What was learned from pairs: the method chosen, and its P@1 in percent on pairs held out.
 
-    `pairs` are those known in both vocabularies; `right` of `tested` words were translated correctly;
-    `chance` is the P@1 of shuffled translations. A single source word leaves none to hold out. `noun` is what
-    is translated: words, or rows. `held_out` are the maps of that method fitted without some of the pairs.
-    `into_store` maps queries into a target that does not change.
+    `pairs` are those known in both vocabularies, `left_out` the others; `right` of `tested` words were
+    translated correctly; `chance` is the P@1 of shuffled translations. A single source word leaves none to
+    hold out. `noun` is what is translated: words, or rows. `held_out` are the maps of that method fitted
+    without some of the pairs. `into_store` maps queries into a target that does not change.
     """
 
     pairs: int
@@ -150,6 +150,7 @@ class Supervision:
     chance: float
     candidates: tuple[Mapping[str, Any], ...]
     noun: str = "words"
+    left_out: int = 0
     held_out: HeldOutMaps | None = field(default=None, repr=False, compare=False)
     into_store: MapIntoStore | None = field(default=None, repr=False, compare=False)
 
@@ -160,18 +161,22 @@ class Supervision:
 
     def __str__(self) -> str:
         """The result in one line."""
+        pairs = f"{self.pairs} {'pair' if self.pairs == 1 else 'pairs'}"
+        if self.left_out:
+            pairs += f" ({self.left_out} more left out: a word has no vector)"
         if not self.tested:
-            return f"none of {self.pairs} {'pair' if self.pairs == 1 else 'pairs'}: too few to test on"
+            return f"none of {pairs}: too few to test on"
         low, high = wilson(self.right, self.tested)
         return (
             f"P@1 {self.p_at_1:.1f} [{low:.1f}, {high:.1f}] on {self.tested} {self.noun} of "
-            f"{self.pairs} pairs (chance {self.chance:.2f})"
+            f"{pairs} (chance {self.chance:.2f})"
         )
 
     def as_json(self) -> dict[str, Any]:
         """The fields that `--json` and the manifest show."""
         return {
             "pairs": self.pairs,
+            "left_out": self.left_out,
             "chosen": self.chosen,
             **_held_out(self.right, self.tested),
             "chance": round(self.chance, 4),

@@ -72,12 +72,15 @@ function aboutSentence({ retrieval, answers }) {
   ];
 }
 
-function aboutMapping({ name, verdict, held_out: heldOut, signature }, space) {
+function aboutMapping({ name, verdict, held_out: heldOut, signature, ...own }, space) {
   const title = `${named(name)} in the space of ${named(space.pivot)} `;
   return [
     make("h3", {}, title, verdict ? verdictChip(verdict.label) : ""),
     ...(verdict?.confidence == null ? [] : [make("p", {}, `Confidence that the languages are aligned: `
       + `${percent(verdict.confidence)}. It is about the space as a whole; single answers may still be wrong.`)]),
+    ...(own.expected_p_at_1 === null ? [] : [make("p", {}, `About ${Math.round(own.expected_p_at_1)} % of first `
+      + `translations are right [${own.expected_ci95.map(Math.round).join(", ")}], of words like the most frequent ones: `
+      + "estimated without a dictionary.")]),
     ...(verdict?.agreement == null ? [] : shares(verdict)),
     make("p", {}, heldOut ? onDictionary(heldOut) : withoutPairs(verdict, signature)),
     make("div", { class: "signature" },

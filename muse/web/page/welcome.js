@@ -17,7 +17,9 @@ const LINES = [
 export function showSpace(space) {
   const words = space.languages.map((one) => `${one.words.toLocaleString("en")} ${named(one.name)} ${one.ranked ? "words" : "rows"}`);
   $("space").textContent = space.name;
-  $("about").textContent = words.join(" · ");
+  const right = space.languages.filter((one) => one.expected_p_at_1 !== null).map((one) => (
+    `about ${Math.round(one.expected_p_at_1)} % of first translations are right`));
+  $("about").textContent = [...words, ...(right.length === 1 ? right : [])].join(" · ");
   $("verdict").replaceChildren(space.verdict ? verdictChip(space.verdict) : "");
   $("how").hidden = false;
 }

@@ -192,7 +192,7 @@ def test_a_dictionary_of_strangers_is_no_better_than_chance() -> None:
     _, found = choose(known, [], ChoiceConfig(), seed=[0], runtime=Runtime())
     low, high = found.as_json()["ci95"]
     assert low < 1 and high < 6
-    verdict = with_pairs(Verdict("aligned", 0.99, 0.5, 0.5), found.right, found.tested, found.chance / 100)
+    verdict = with_pairs(Verdict("aligned", 0.99, 0.5, 0.5), found.right, found.tested)
     assert verdict.label != "aligned"
 
 
@@ -244,7 +244,7 @@ def test_one_pair_cannot_be_tested() -> None:
     for fields in (found.as_json(), found.as_json()["candidates"][0]):
         assert (fields["held_out_p_at_1"], fields["ci95"]) == (None, None)
     before = Verdict("doubtful", 0.5, 0.1, 0.1)
-    assert with_pairs(before, 0, 0, 0.0) == before
+    assert with_pairs(before, 0, 0) == before
 
 
 def test_a_slow_method_is_tested_on_fewer_words() -> None:

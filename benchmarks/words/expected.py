@@ -1,0 +1,259 @@
+"""The expected share of right first translations against P@1, and the constants of `muse.ranking.expected`.
+
+    python -m benchmarks.words.expected --spaces FOLDER --out FILE.csv [--pairs en-fr,en-it]
+        [--help-given none,5000] [--draws 0] [--variants 5000,10000:half] [--shared ../shared] [--threads 2]
+    python -m benchmarks.words.expected --out FILE.csv --fit
+
+Each space is aligned once and kept in FOLDER (benchmarks/words/all_evidence.py), and its answers are chosen
+without pairs in each of its VARIANTS: with fewer words, a random half or third of them, noise in the vectors
+(in lengths of a row), or random strings in place of the target's words. `probability`, `mutual` and `gain`
+are what muse knows; P@1 is on the gold list (`p_at_1_gold`) and, where no pairs were given, on the training
+list: `p_at_1` is the mean over BANDS of ranks, which the list covers unevenly. `--fit` reads the file and
+prints the constants, fitted to P@1 on training lists, and the errors on gold lists of at least LEAST_QUERIES
+with one language left out of the fit at a time.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import nnls
+
+from benchmarks.support.draws import NONE, write_draw
+from benchmarks.support.kept_rows import read_rows
+from benchmarks.support.options import NEEDED, command_line
+from benchmarks.support.pairs import SHARED, Pair, find_pair
+from benchmarks.support.tables import append_rows, commit, header, numbers, today
+from benchmarks.support.tables import row as table_row
+from benchmarks.words.all_evidence import calibration_error, made
+from muse.alignment import Alignment
+from muse.files import read_lexicon, read_vectors
+from muse.learn.bilingual import normalise_in_place
+from muse.learn.pair import LanguagePair
+from muse.learn.verdict import judge
+from muse.normalise import DEFAULT_STEPS, normalise
+from muse.ranking.expected import FREQUENT, MOST_GAIN, WIDTH, frequent_shares, log_odds_of
+from muse.ranking.model import read_pretrained
+from muse.ranking.train_ranker import learn_answers
+from muse.search.exact import set_threads
+from muse.space import Space
+from muse.space.derived import AnswerTable
+from muse.vectors import Vectors
+
+PAIRS = "en-fr,en-de,en-it,web-fr-en,zhang-glove-es-en,zhang-glove-it-en,en-ru,ru-en"
+VARIANTS = "30000,10000,30000:third,10000:third,5000,5000:half,5000:noise0.5,5000:noise1,5000:strings,2500"
+PARTS = {"half": 2, "third": 3}
+LETTERS = tuple("bcdfghjklmnpqrstvwxz")
+BANDS, LEAST_IN_BAND = 5, 10  # of the ranks up to FREQUENT, and queries in each; one may lack them
+LEAST_QUERIES = 50  # of a list that errors are measured on
+RIDGE = 1.0  # of each weight but that of the mean probability, which is drawn to 1
+COLUMNS = (
+    "pair", "help", "draw", "variant", "source", "target", "words", "verdict", "by", "probability", "mutual",
+    "gain", "queries", "p_at_1", "query_probability", "queries_gold", "p_at_1_gold", "query_probability_gold",
+    "calibration_error_gold", "commit", "date",
+)  # fmt: skip
+Row = dict[str, Any]
+Sides = tuple[Vectors, Vectors]
+
+
+def varied(sides: Sides, variant: str, rng: np.random.Generator) -> Sides:
+    """The rows in the shared space (n, k) and (m, k) of a variant, the most frequent words first."""
+    count, *changes = variant.split(":")
+    found = [side.most_frequent(int(count)) for side in sides]
+    for change in changes:
+        if change in PARTS:
+            kept = [np.sort(rng.permutation(len(side))[: len(side) // PARTS[change]]) for side in found]
+            found = [side.chosen(rows) for side, rows in zip(found, kept, strict=True)]
+        elif change.startswith("noise"):
+            found = [_noisy(side, float(change.removeprefix("noise")), rng) for side in found]
+        else:
+            found[1] = _renamed(found[1], np.random.default_rng(3))
+    return found[0], found[1]
+
+
+def _noisy(side: Vectors, level: float, rng: np.random.Generator) -> Vectors:
+    noise = rng.normal(0, level / np.sqrt(side.dimension), side.matrix.shape)
+    return Vectors(
+        side.language, side.words, normalise((side.matrix + noise).astype(np.float32), ["unit"])[0]
+    )
+
+
+def _renamed(side: Vectors, rng: np.random.Generator) -> Vectors:
+    strings = dict[str, None]()
+    while len(strings) < len(side):
+        strings["".join(rng.choice(LETTERS, rng.integers(3, 9)))] = None
+    return Vectors(side.language, tuple(strings), np.asarray(side.matrix))
+
+
+def measured(space: Space, pair: Pair, variant: str, folder: Path, known: frozenset[str]) -> Iterator[Row]:
+    """The row of each direction of a variant; `known` are the source words whose pairs were given."""
+    rng, languages = np.random.default_rng(0), (pair.source, pair.target)
+    whole = space.vectors(pair.source), space.vectors(pair.target)
+    kept = varied(whole, variant.split(":strings")[0], np.random.default_rng(11))  # with their own words
+    sides = varied(whole, variant, np.random.default_rng(11))
+    gain = _gain(sides)
+    rows = np.asarray(sides[0].matrix), np.asarray(sides[1].matrix)
+    found = learn_answers(
+        (sides[0].words, sides[1].words), rows, rng=rng, pretrained=read_pretrained()
+    )  # fmt: skip
+    for own, other in ((0, 1), (1, 0)):
+        report, table = found[own].report, found[own].answers
+        row: Row = {"variant": variant, "source": languages[own], "target": languages[other]}
+        row |= {"words": len(sides[own]), "by": report.by}
+        if report.by == "csls":
+            yield row
+            continue
+        probability, mutual = frequent_shares(table, found[other].answers)
+        row |= {"probability": probability, "mutual": mutual, "gain": gain}
+        for path, end in _lists(pair, own, folder):
+            if end or not known:
+                row |= _on_list(table, (kept[own], kept[other]), path, end)
+        yield row
+
+
+def _gain(sides: Sides) -> float:
+    """The gain of the verdict on rows that are mapped already."""
+    source, target = (
+        normalise_in_place(Vectors(side.language, side.words, np.array(side.matrix)), DEFAULT_STEPS)[0]
+        for side in sides
+    )
+    identity = Alignment(np.eye(source.dimension, dtype=np.float32))
+    return judge(LanguagePair(source, target), identity, np.random.default_rng(0)).gain
+
+
+def _lists(pair: Pair, own: int, folder: Path) -> Iterator[tuple[Path, str]]:
+    """The training list and the gold list of a direction, where there are any."""
+    if own == 0 and pair.training is not None:
+        yield pair.training_in(folder) or pair.training, ""
+    if own == 0:
+        yield pair.gold_in(folder), "_gold"
+    lists = pair.gold[0].parent
+    for part, end in (("0-5000", ""), ("5000-6500", "_gold")):
+        path = lists / f"{pair.target}-{pair.source}.{part}.txt"
+        if own and path.exists():
+            yield path, end
+
+
+def _on_list(table: AnswerTable, sides: Sides, path: Path, end: str) -> Row:
+    gold: dict[int, set[int]] = {}
+    for i, j in read_lexicon(path).indices(sides[0].index, sides[1].index).tolist():
+        gold.setdefault(i, set()).add(j)
+    queries = np.array(sorted(gold))
+    columns, _, shares = table.padded(queries)
+    right = np.array([best in gold[row] for row, best in zip(queries.tolist(), columns[:, 0], strict=True)])
+    probability = shares[:, 0].astype(np.float64)
+    found = {f"queries{end}": len(queries), f"query_probability{end}": probability.mean()}
+    if not end:
+        return found | {"p_at_1": banded(queries, right, min(FREQUENT, len(table)))}
+    error = calibration_error(probability, right)
+    return found | {"p_at_1_gold": right.mean(), "calibration_error_gold": error}
+
+
+def banded(queries: NDArray[np.int64], right: NDArray[np.bool_], words: int) -> float | str:
+    """The mean P@1 of bands of ranks up to `words`; empty where queries (q,) are in too few of them."""
+    band = queries * BANDS // words
+    found = [right[band == one].mean() for one in range(BANDS) if (band == one).sum() >= LEAST_IN_BAND]
+    return float(np.mean(found)) if len(found) >= BANDS - 1 else ""
+
+
+def rows(asked: argparse.Namespace) -> Iterator[Row]:
+    """The rows of all spaces."""
+    for name in asked.pairs.split(","):
+        pair = find_pair(name, asked.shared)
+        for help_ in asked.help_given.split(","):
+            for draw in numbers(asked.draws):
+                given = None
+                if help_ != NONE:
+                    files = (pair.source_file, pair.source), (pair.target_file, pair.target)
+                    source, target = (read_vectors(p, language=n, lowercase=pair.lower) for p, n in files)
+                    given = write_draw(pair, (source, target), help_, draw, asked.spaces)
+                space = made(pair, given, asked.spaces / f"{name}.{help_}.{draw}", draw, None)
+                known = frozenset(one[0] for one in read_lexicon(given).pairs) if given else frozenset()
+                label = space.manifest.verdict.label
+                for variant in asked.variants.split(","):
+                    for row in measured(space, pair, variant, asked.spaces, known):
+                        row |= {"pair": name, "help": help_, "draw": draw, "verdict": label}
+                        yield row | {"commit": commit(), "date": today()}
+
+
+# The fit
+
+
+def known_of(rows: Sequence[Row]) -> NDArray[np.float64]:
+    """What the estimate is linear in, beside a constant: (n, 4)."""
+    return np.array([
+        [1.0, log_odds_of(float(r["probability"])), log_odds_of(float(r["mutual"])),
+         min(max(float(r["gain"]), 0.0), MOST_GAIN)] for r in rows
+    ])  # fmt: skip
+
+
+def fitted(rows: Sequence[Row], name: str) -> NDArray[np.float64]:
+    """The constant and the weights (4,), none of which is negative: more evidence never means less."""
+    x, y = known_of(rows), np.array([log_odds_of(float(r[name])) for r in rows])
+    signed = np.hstack([x, -x[:, :1]])  # the constant alone may be negative
+    prior, drawn_to = np.sqrt(RIDGE) * np.eye(5)[1:4], np.sqrt(RIDGE) * np.eye(3)[0]
+    weights, _ = nnls(np.vstack([signed, prior]), np.append(y, drawn_to))
+    return np.asarray(np.append(weights[0] - weights[4], weights[1:4]))
+
+
+def left_out(rows: Sequence[Row], of: str, on: str) -> Iterator[tuple[str, Row, float]]:
+    """Each language, and each of its rows with the log odds by a fit to the P@1 `of` rows without it.
+
+    The rows are those with a P@1 `on` the other list. English, on one side of most pairs, stays.
+    """
+    for language in languages(rows):
+        others = [row for row in rows if row[of] and language not in (row["source"], row["target"])]
+        weights = fitted(others, of)
+        for row in rows:
+            queries = int(row["queries_gold"] or 0) if on == "p_at_1_gold" else LEAST_QUERIES
+            known = row[on] and queries >= LEAST_QUERIES
+            if known and language in (row["source"], row["target"]):
+                yield language, row, float(known_of([row])[0] @ weights)
+
+
+def languages(rows: Sequence[Row]) -> list[str]:
+    """All languages but English."""
+    return sorted({one for row in rows for one in (row["source"], row["target"])} - {"en"})
+
+
+def fit(path: Path) -> None:
+    """Prints the constants, and how far the estimates are off for each language left out."""
+    rows = [row for row in read_rows(path) if row["probability"]]
+    trained = list(left_out(rows, "p_at_1", "p_at_1"))
+    error = float(np.sqrt(np.mean([(log_odds_of(float(r["p_at_1"])) - one) ** 2 for _, r, one in trained])))
+    constants = (f"{one:.3f}" for one in fitted([row for row in rows if row["p_at_1"]], "p_at_1"))
+    print(f"CONSTANT, OF_PROBABILITY, OF_MUTUAL, OF_GAIN = {', '.join(constants)}\nERROR = {error:.3f}\n")
+    header(("left out", "estimates", "mean absolute error", "of the mean probability", "in the interval"))
+    found = list(left_out(rows, "p_at_1", "p_at_1_gold"))
+    for name in (*languages(rows), "all"):
+        of = [(row, one) for language, row, one in found if name in (language, "all")]
+        true = np.array([float(row["p_at_1_gold"]) for row, _ in of])
+        expected, plain = np.array([(1 / (1 + np.exp(-x)), float(row["probability"])) for row, x in of]).T
+        inside = [
+            abs(log_odds_of(t) - x) <= WIDTH * error for t, (_, x) in zip(true.tolist(), of, strict=True)
+        ]
+        shown = (abs(true - one).mean() for one in (expected, plain))
+        table_row([name, len(of), *(f"{100 * one:.1f}" for one in shown), f"{100 * np.mean(inside):.0f} %"])
+
+
+def main() -> None:
+    """Measures, or fits."""
+    asked = command_line(
+        __doc__, out=NEEDED, spaces=(Path("spaces"), "folder of the spaces"), pairs=PAIRS, help_given=NONE,
+        draws="0", variants=VARIANTS, fit=(False, "print the fit to --out"), shared=SHARED, threads=2,
+    )  # fmt: skip
+    if asked.fit:
+        fit(asked.out)
+        return
+    asked.spaces.mkdir(parents=True, exist_ok=True)
+    set_threads(asked.threads)
+    append_rows(asked.out, COLUMNS, rows(asked))
+
+
+if __name__ == "__main__":
+    main()
