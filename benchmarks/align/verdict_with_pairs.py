@@ -8,8 +8,6 @@ from half of the P@1 that 5,000 pairs bring on, and poor below a third. The verd
 recorded: each run is judged as if that had been as bad as can be (`at_least`) and as good (`at_most`).
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path

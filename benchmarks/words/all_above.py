@@ -9,8 +9,6 @@ many a word has (dynamic k, Denisova and Rychly, 2025), or the first alone (`lea
 same list with the most frequent translation of each word only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

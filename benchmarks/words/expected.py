@@ -13,8 +13,6 @@ prints the constants, fitted to P@1 on training lists, and the errors on gold li
 with one language left out of the fit at a time.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path

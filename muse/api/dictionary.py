@@ -47,8 +47,8 @@ def induce(
     """The dictionary of a space, or of the space in a folder, most frequent words first.
 
     `words` is a list of one's own. Other `options` are those of `muse induce`, by their names: `src` and
-    `tgt`, the languages; `top`, `mutual`, `max_vocab`, `src_max`, `tgt_max`, `min_probability`, `answers`,
-    `seed`. With `out` it is also written, in the `format` that the name says, or that is given.
+    `tgt`, the languages; `top`, `mutual`, `max_vocab`, `src_max`, `tgt_max`, `min_probability`, `precision`,
+    `answers`, `seed`. With `out` it is also written, in the `format` that the name says, or that is given.
     `Space.dictionary` gives a DataFrame.
     """
     if not isinstance(out, str | PathLike | None):

@@ -216,7 +216,8 @@ class InteractiveSpace(Space):
 
         `src` is the language of the first column, which has the most frequent words first, and `tgt` that
         of the second, by default the pivot. `words` is a list of one's own. `options` are those of
-        `muse induce`: `top`, `mutual`, `max_vocab`, `src_max`, `tgt_max`, `min_probability`, `seed`.
+        `muse induce`: `top`, `mutual`, `max_vocab`, `src_max`, `tgt_max`, `min_probability`, `precision`,
+        `seed`.
         MissingExtra, with the command that installs it, without pandas.
         """
         check_names(self.dictionary, options)

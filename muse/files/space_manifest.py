@@ -305,7 +305,7 @@ class Manifest(JsonRecord):
         """The languages but the pivot."""
         return tuple(one for language, one in self.languages.items() if language != self.pivot)
 
-    def judged(self, verdicts: Mapping[str, Any]) -> Manifest:
+    def judged(self, verdicts: Mapping[str, Any]) -> Self:
         """The manifest with other verdicts on some languages; its own is that of the least confident."""
         languages = {
             name: replace(one, verdict=VerdictRecord(plain(verdicts[name]))) if name in verdicts else one

@@ -7,12 +7,10 @@ asked for. `benchmarks/words/expected.py` fits the constants to measured P@1, an
 on languages left out of the fit.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -35,14 +33,14 @@ class ExpectedPrecision:
     ci95: tuple[float, float]
 
     @classmethod
-    def of(cls, probability: float, mutual: float, gain: float) -> ExpectedPrecision:
+    def of(cls, probability: float, mutual: float, gain: float) -> Self:
         """The estimate from the mean probability, the share of mutual answers and the verdict's gain."""
         found = CONSTANT + OF_PROBABILITY * log_odds_of(probability) + OF_MUTUAL * log_odds_of(mutual)
         found += OF_GAIN * min(max(gain, 0.0), MOST_GAIN)
         return cls(_percent(found), (_percent(found - WIDTH * ERROR), _percent(found + WIDTH * ERROR)))
 
     @classmethod
-    def of_report(cls, report: Mapping[str, Any]) -> ExpectedPrecision | None:
+    def of_report(cls, report: Mapping[str, Any]) -> Self | None:
         """The estimate that the report of a table of answers has; None without one."""
         found = [report.get("expected_p_at_1"), *(report.get("expected_ci95") or ())]
         if len(found) != 3 or not all(isinstance(one, int | float) and 0 <= one <= 100 for one in found):

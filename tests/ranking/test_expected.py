@@ -1,7 +1,5 @@
 """The expected share of right first translations: monotone, sane everywhere, and what rests on it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise, product
 from typing import Any

@@ -78,7 +78,7 @@ def test_a_region_is_named_by_a_probable_pair(space: Space, monkeypatch: pytest.
     others = {region.name for region in word_map.regions(drawn, 0, doubted)}
     assert len(others) == GROUPS
     assert not named & others
-    assert regions(drawn, 0, doubted - 0.1) == ()  # none that is trusted
+    assert word_map.regions(drawn, 0, doubted - 0.1) == ()  # none that is trusted
 
 
 def test_pairs_are_those_of_the_answers_where_there_are_some(
