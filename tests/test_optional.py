@@ -56,7 +56,7 @@ for folder in folders:
     os._exit(0)
 """
 USES = (
-    "align --src fr --tgt en --max-vocab 1500 --out space --json",
+    "align --src fr --tgt en --max-vocab 1000 --out space --json",
     "translate space maison roi nuit --json",
     "evaluate words space --dictionary gold.txt --json",
     "induce space --max-vocab 500 --mutual --format tsv --out fr-en.tsv",
