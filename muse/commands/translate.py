@@ -260,11 +260,10 @@ def _show_words(asked: _Asked, words: Sequence[str]) -> None:
     wanted = "translation" if source.frequency_ordered else "match"
     for one in known:
         if one.grade == "weak":
-            advice = f"; it is more frequent in {' and '.join(one.languages)}; check --src and --tgt"
-            log.warning(
-                "%s: no %s to trust, the best has %s%s",
-                one.word, wanted, one[0].percent, advice if one.languages else "",
-            )  # fmt: skip
+            advice = f"; {one.reason}" if one.reason else ""
+            if one.languages:
+                advice += f"; it is more frequent in {' and '.join(one.languages)}; check --src and --tgt"
+            log.warning("%s: no %s to trust, the best has %s%s", one.word, wanted, one[0].percent, advice)
 
 
 def _write_words(asked: _Asked, words: Sequence[str], table: TablePlace) -> None:

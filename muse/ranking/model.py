@@ -68,10 +68,11 @@ class ProbabilityCurve:
         return cls(knots, 1 / (1 + np.exp(-knots)))
 
     @classmethod
-    def fitted(cls, log_odds: Doubles, right: Flags) -> ProbabilityCurve:
+    def fitted(cls, log_odds: Doubles, right: Flags | Doubles) -> ProbabilityCurve:
         """The curve of the log odds (q,) of answers to held-out words, and whether they are right (q,).
 
-        Shares in bins of equal size, at least 25 answers each, made monotonic by isotonic regression.
+        Shares in bins of equal size, at least 25 answers each, made monotonic by isotonic regression. What is
+        right may be a probability.
         """
         count = min(BINS, len(right) // 25)
         if count < 2:

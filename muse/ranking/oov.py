@@ -3,16 +3,23 @@
 What that needs is kept beside the answers of a direction: the trees, how the n-grams of the source become
 coordinates of spelling, those of the targets, and the scores of each target's best sources. The rank of an
 unseen word is taken to follow those of all others.
+
+A word without a vector of its own is composed of its known forms (`muse.space.inflections`), or else of
+n-grams. The answers to its known forms vote for their targets and, by the suffix rules of the other language,
+for other forms of these. How probable its answer then is was learned from words of the vocabulary, treated as
+unseen: the space has answers to them by their own vectors. N-grams alone make a misprint like a compound: no
+answer is probable.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy
 import torch
 from numpy.typing import NDArray
 
@@ -24,22 +31,29 @@ from muse.ranking.candidates import (
     HUBNESS_K,
     NEAREST,
     SPELLED,
+    Candidates,
     NeighbourLists,
     best_by_csls,
 )
 from muse.ranking.canonical import CanonicalMap, Correspondences, Maps, dots, unit
 from muse.ranking.external_scores import ExternalScores
 from muse.ranking.features import BilingualViews, candidates_of, features_of
-from muse.ranking.model import AnswerModel, best_answers
+from muse.ranking.model import AnswerModel, ProbabilityCurve, best_answers
 from muse.ranking.spelling import Grams, Spellings, letters, same_strings
 from muse.search.exact import nearest
 from muse.search.retrieval import Retrieval
 from muse.space import Space
 from muse.space.derived import ALIGN, HIGHEST, AnswerTable
-from muse.vectors import Matrix, Numbers
+from muse.space.inflections import KnownForms, SuffixRules, find_rules
+from muse.vectors import Doubles, Flags, Matrix, Numbers, WordIndex
 
 MODEL = "answers.{}.model.npz"
 SIDES = "refined.source", "refined.target"
+# Chosen on inflections of Italian left out of a space: beside the logarithm of the votes of known forms.
+ODDS_SHARE = 0.15  # what the log odds by all the evidence count
+LEAST_VOTE = 1e-3
+LEAST_PASSED = 0.02  # the least vote that is passed on to other forms of a target
+UNEXPLAINED = 0.25  # the most probable answer to a word of which no form is known
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,12 +100,36 @@ class SpelledAlike:
 
 
 @dataclass(frozen=True, eq=False)
+class FormAnswers:
+    """Which of q words are `composed` (q,), and the `votes` (q, m) of the answers to their known forms.
+
+    A vote is the mean probability of a target among the answers to the forms, as these count, and of what the
+    suffix rules of its language make it of. A word without known forms has none.
+    """
+
+    composed: Flags
+    votes: scipy.sparse.csr_matrix
+
+    @classmethod
+    def of(
+        cls, composed: Flags, forms: KnownForms, table: AnswerTable, index: WordIndex, rules: SuffixRules
+    ) -> FormAnswers:
+        """The votes by the answers to all words of the source, for targets of an `index` with `rules`."""
+        sums = np.maximum(forms.words.sum(axis=1).A1, 1e-9)
+        said = (scipy.sparse.diags(1 / sums) @ forms.words @ _probabilities(table, len(index.words))).tocsr()
+        some = np.unique(said.indices[said.data >= LEAST_PASSED])
+        related = rules.forms([index.words[column] for column in some.tolist()], index)
+        return cls(composed, (said + said[:, some] @ related.words).tocsr())
+
+
+@dataclass(frozen=True, eq=False)
 class OovRanker:
     """How words beyond the `count` words of the source are answered with m targets.
 
     `csls_back` (m, k) are the scores of the best sources of each target, best first, `hubness_back` (m,) and
     `named` (m, 2) as in `NeighbourLists`; `whole` and `ends` the spelling of words and of their endings.
-    `mapped_hubness` (m,) is that of the targets in the space, whose rows `maps` refine, if any do.
+    `mapped_hubness` (m,) is that of the targets in the space, whose rows `maps` refine, if any do. `by_forms`
+    are the probabilities of answers that known forms vote for.
     """
 
     model: AnswerModel
@@ -103,6 +141,7 @@ class OovRanker:
     ends: SpelledAlike
     mapped_hubness: Matrix
     maps: Maps = ()
+    by_forms: ProbabilityCurve = field(default_factory=ProbabilityCurve.identity)
 
     @classmethod
     def of(cls, model: AnswerModel, views: BilingualViews, mapped_hubness: Matrix, maps: Maps) -> OovRanker:
@@ -118,10 +157,34 @@ class OovRanker:
         return self.maps[1].refined(targets) if self.maps else targets
 
     def answer(
-        self, words: Sequence[str], rows: Matrix, targets: tuple[Sequence[str], Matrix, Matrix]
+        self,
+        words: Sequence[str],
+        rows: Matrix,
+        targets: tuple[Sequence[str], Matrix, Matrix],
+        said: FormAnswers | None = None,
     ) -> AnswerTable:
         """The answers to words with unit rows (q, d), among target words, their rows and refined rows."""
-        target, mapped, target_rows = targets
+        candidates, log_odds, probability = self.judged(words, rows, targets, said)
+        mapped = targets[1]
+        near = nearest(torch.from_numpy(rows), torch.from_numpy(mapped), min(HUBNESS_K, len(mapped)))
+        own = near.scores.mean(dim=1).numpy()
+
+        def csls(words: Numbers, columns: Numbers) -> Matrix:
+            """The CSLS (c,) of words and targets in the space."""
+            cosine = dots(rows, mapped, words, columns)
+            return np.asarray(2 * cosine - own[words] - self.mapped_hubness[columns], np.float32)
+
+        return best_answers(candidates, log_odds, probability, csls)
+
+    def judged(
+        self,
+        words: Sequence[str],
+        rows: Matrix,
+        targets: tuple[Sequence[str], Matrix, Matrix],
+        said: FormAnswers | None = None,
+    ) -> tuple[Candidates, Doubles, Matrix]:
+        """The candidates of words, with their log odds (c,) and probabilities (c,)."""
+        target, _, target_rows = targets
         compared = self.maps[0].refined(rows) if self.maps else rows
         bare = np.array([*map(plain, words)], object), np.array([*map(plain, target)], object)
         lengths = letters(bare[0]), letters(bare[1])
@@ -139,19 +202,26 @@ class OovRanker:
         views = BilingualViews(
             compared, target_rows, lists, written, whole, ends, (spelled, back[1]), ranks, outside
         )
-        candidates = candidates_of(views, np.arange(len(words)), back)
+        voted = () if said is None else (said.votes.nonzero(),)
+        candidates = candidates_of(views, np.arange(len(words)), back, *voted)
         evidence = features_of(views, candidates)
         log_odds = self.model.log_odds(evidence)
         probability = self.model.probability(evidence, log_odds)
-        near = nearest(torch.from_numpy(rows), torch.from_numpy(mapped), min(HUBNESS_K, len(mapped)))
-        own = near.scores.mean(dim=1).numpy()
+        if said is None:
+            return candidates, log_odds, probability
+        return candidates, *self._by_forms(candidates, log_odds, probability, said)
 
-        def csls(words: Numbers, columns: Numbers) -> Matrix:
-            """The CSLS (c,) of words and targets in the space."""
-            cosine = dots(rows, mapped, words, columns)
-            return np.asarray(2 * cosine - own[words] - self.mapped_hubness[columns], np.float32)
-
-        return best_answers(candidates, log_odds, probability, csls)
+    def _by_forms(
+        self, candidates: Candidates, log_odds: Doubles, probability: Matrix, said: FormAnswers
+    ) -> tuple[Doubles, Matrix]:
+        """The log odds (c,) and probabilities (c,) where known forms vote; elsewhere those given, but low."""
+        places = candidates.places
+        votes = np.asarray(said.votes[places, np.array(candidates.columns)], np.float64).ravel()
+        voted = (np.diff(said.votes.indptr) > 0)[places]
+        by_votes = ODDS_SHARE * log_odds + np.log(np.maximum(votes, LEAST_VOTE))
+        most = np.where(said.composed[places], UNEXPLAINED, 1)
+        shares = np.where(voted, self.by_forms(by_votes), np.minimum(probability, most))
+        return np.where(voted, by_votes, log_odds), shares.astype(np.float32)
 
     def _lists(self, rows: Matrix, targets: Matrix) -> tuple[NeighbourLists, tuple[Numbers, Numbers]]:
         """The neighbours of the words (q, d), and the pairs of those that a target would have as its best."""
@@ -171,6 +241,7 @@ class OovRanker:
         """All of it as named arrays, for an .npz."""
         own = {"count": np.array([self.count]), "csls": self.csls_back, "hubness": self.hubness_back}
         own |= {"mapped hubness": self.mapped_hubness}
+        own |= {"forms.knots": self.by_forms.knots, "forms.values": self.by_forms.values}
         for side, map_ in zip(SIDES, self.maps, strict=False):
             own |= map_.arrays(side)
         spelled = self.whole.arrays("whole") | self.ends.arrays("ends")
@@ -187,7 +258,8 @@ class OovRanker:
         scores = arrays["csls"], arrays["hubness"], named
         maps = tuple(CanonicalMap.of_arrays(arrays, side) for side in SIDES if f"{side}.map" in arrays)
         model = AnswerModel.of_arrays(arrays)
-        return cls(model, count, *scores, whole, ends, arrays["mapped hubness"], maps)
+        by_forms = ProbabilityCurve(arrays["forms.knots"], arrays["forms.values"])
+        return cls(model, count, *scores, whole, ends, arrays["mapped hubness"], maps, by_forms)
 
 
 def write_unseen(folder: Path, languages: tuple[str, str], unseen: OovRanker) -> None:
@@ -214,7 +286,7 @@ def possible(content: bytes, counts: tuple[int, int]) -> OovRanker:
     numbers = (one for name, one in arrays.items() if one.dtype.kind == "f" and name != "csls")
     if np.isnan(found.csls_back).any() or not all(np.isfinite(one).all() for one in numbers):
         raise ValueError("expected finite numbers")
-    shares = found.model.mix, *found.model.curve.values
+    shares = found.model.mix, *found.model.curve.values, *found.by_forms.values
     cosines = np.concatenate([found.hubness_back, found.mapped_hubness])
     if not all(0 <= share <= 1 for share in shares) or not (np.abs(cosines) <= HIGHEST).all():
         raise ValueError("expected probabilities and mean cosines")
@@ -222,15 +294,58 @@ def possible(content: bytes, counts: tuple[int, int]) -> OovRanker:
 
 
 def answer_unseen(
-    space: Space, words: Mapping[str, torch.Tensor], direction: tuple[str, str], retrieval: Retrieval
-) -> AnswerTable | None:
-    """The answers, by all the evidence, to words with rows (d,) in the space; None where CSLS ranks."""
-    if not words or space.answers(*direction, retrieval) is None:
+    space: Space, words: Mapping[str, torch.Tensor], direction: tuple[str, str], retrieval: Retrieval,
+    *, composed: bool = False,
+) -> AnswerTable | None:  # fmt: skip
+    """The answers, by all the evidence, to words with rows (d,) in the space; None where CSLS ranks.
+
+    Those without spaces may be `composed`, without vectors of their own.
+    """
+    table = space.answers(*direction, retrieval)
+    if not words or table is None or (unseen := find_unseen(space, direction)) is None:
         return None
-    if (unseen := find_unseen(space, direction)) is None:
-        return None
-    target = space.vectors(direction[1])
+    source, target = map(space.vectors, direction)
     rows = torch.stack(list(words.values())).cpu().numpy()
-    mapped = np.asarray(target.matrix)
+    mapped, said = np.asarray(target.matrix), None
+    if composed:
+        made = np.array([" " not in word for word in words])
+        alone = [word if own else "" for word, own in zip(words, made.tolist(), strict=True)]
+        forms = find_rules(space, direction[0]).forms(alone, source.index)
+        said = FormAnswers.of(made, forms, table, target.index, find_rules(space, direction[1]))
     refined = space.once("refined targets", direction, lambda: unseen.refined(mapped))  # there are many
-    return unseen.answer(list(words), rows, (target.words, mapped, refined))
+    return unseen.answer(list(words), rows, (target.words, mapped, refined), said)
+
+
+def learn_by_forms(
+    unseen: OovRanker,
+    words: tuple[Sequence[str], Sequence[str]],
+    rows: tuple[Matrix, Matrix],
+    table: AnswerTable,
+    sample: Numbers,
+    rules: tuple[SuffixRules, SuffixRules],
+) -> OovRanker:
+    """The same with the probabilities of answers by known forms, learned from a `sample` (q,) of its words.
+
+    These are treated as unseen: the `rules` of the source were learned without them. By their own vectors,
+    their answers have the probabilities of the `table`.
+    """
+    indices = WordIndex(words[0]), WordIndex(words[1])
+    forms = rules[0].forms([words[0][row] for row in sample.tolist()], indices[0])
+    known = np.flatnonzero(forms.any)
+    if not len(known):
+        return unseen
+    forms, sample = KnownForms(*(one[known] for one in forms)), sample[known]
+    said = FormAnswers.of(np.ones(len(known), bool), forms, table, indices[1], rules[1])
+    targets = words[1], rows[1], unseen.refined(rows[1])
+    asked = [words[0][row] for row in sample.tolist()]
+    candidates, values, _ = unseen.judged(asked, rules[0].rows(forms, rows[0]), targets, said)
+    best = candidates.firsts(values)
+    shares = _probabilities(table, len(words[1]))[sample[candidates.places[best]], candidates.columns[best]]
+    curve = ProbabilityCurve.fitted(values[best], np.asarray(shares, np.float64).ravel())
+    return replace(unseen, by_forms=curve)
+
+
+def _probabilities(table: AnswerTable, targets: int) -> scipy.sparse.csr_matrix:
+    """The probabilities of the answers to all words, (n, m)."""
+    shape = len(table), targets
+    return scipy.sparse.csr_matrix((table.probability, table.columns, table.pointers), shape)

@@ -36,6 +36,7 @@ from muse.search.retrieval import Retrieval, check_count
 from muse.space import Space
 from muse.space.derived import AnswerTable, uses_cached_hubness
 from muse.space.direction import Direction, MakeSearch, Search, search_with
+from muse.space.inflections import find_rules
 from muse.space.new_words import NewWords
 from muse.text.strings import all_strings
 from muse.vectors import Matrix, Numbers, Vectors
@@ -94,7 +95,8 @@ class Ranker:
     """How the words of one direction are translated, to `top` targets each, among the `most` frequent.
 
     Scores are by a search of the whole direction, made by `make_search`, or else of the words that are asked
-    for. They have probabilities if there is a `calibration`.
+    for. They have probabilities if there is a `calibration`. Words that the space lacks may be `composed`
+    (`muse.space.new_words`).
     """
 
     space: Space
@@ -104,6 +106,7 @@ class Ranker:
     most: tuple[int | None, int | None] = (None, None)
     make_search: MakeSearch | None = None
     calibration: Calibration | None = None
+    composed: bool = False
 
     @cached_property
     def table(self) -> AnswerTable | None:
@@ -152,7 +155,8 @@ class Ranker:
         chosen, known = Ranked.none(len(rows), ANSWERS), rows >= 0
         chosen.put_(known, Ranked(*self.table.within(rows[known], len(self.rows[1]))))
         others = {word: words[word] for word, has in zip(words, known, strict=True) if not has}
-        if (beyond := answer_unseen(self.space, others, self.direction, self.retrieval)) is not None:
+        beyond = answer_unseen(self.space, others, self.direction, self.retrieval, composed=self.composed)
+        if beyond is not None:
             chosen.put_(~known, Ranked(*beyond.padded(np.arange(len(beyond)))))
         return self._filled(chosen, rows, queries)
 
@@ -334,10 +338,11 @@ def translate_words(  # noqa: PLR0913 - the one look-up of words
         forms |= {word: word for word, form in forms.items() if form is None and new_words.has(word)}
     known = list(dict.fromkeys(form for form in forms.values() if form is not None))
     ranker = ranker_for(
-        space, known, (source, target), top=top, retrieval=retrieval or Retrieval(), calibrate=calibrate
-    )
+        space, known, (source, target), top=top, retrieval=retrieval or Retrieval(), calibrate=calibrate,
+        new_words=new_words,
+    )  # fmt: skip
     found = ranker.translations(rows_of(space, source, known, new_words))
-    return [_said(space, source, word, forms[word], found) for word in words]
+    return [_said(space, source, word, forms[word], found, new_words) for word in words]
 
 
 def ranker_for(
@@ -348,6 +353,7 @@ def ranker_for(
     top: int,
     retrieval: Retrieval,
     calibrate: bool = True,
+    new_words: NewWords | None = None,
 ) -> Ranker:
     """The ranker of some words, calibrated if one of them has no answer by all the evidence."""
     index = space.vectors(direction[0]).index
@@ -358,12 +364,14 @@ def ranker_for(
     if uses_cached_hubness(retrieval):  # a known one costs nothing
         find = known_calibration if by_evidence or not calibrate else find_calibration
         calibration = find(space, *direction)
-    return Ranker(space, direction, retrieval, top, calibration=calibration)
+    composed = new_words is not None and new_words.composed
+    return Ranker(space, direction, retrieval, top, calibration=calibration, composed=composed)
 
 
 def _said(
-    space: Space, language: str, word: str, form: str | None, found: Mapping[str, Sequence[Translation]]
-) -> Translations:
+    space: Space, language: str, word: str, form: str | None, found: Mapping[str, Sequence[Translation]],
+    new_words: NewWords | None,
+) -> Translations:  # fmt: skip
     """What is known of a word, with the languages where it is more frequent if its translation is weak."""
     vectors = space.vectors(language)
     if form is None:
@@ -373,4 +381,8 @@ def _said(
     best, rank, others = found[form], vectors.index.get(form), []
     if rank is not None and best and best[0].grade == "weak":
         others = languages_with(space, word, besides=language, before=rank)
-    return Translations(word, form, best, languages=others, reason="" if best else "its vector is of zeros")
+    reason = "" if best else "its vector is of zeros"
+    if rank is None and best and new_words is not None and new_words.composed and " " not in form:
+        known = find_rules(space, language).forms([form], vectors.index).any[0]
+        reason = "" if known else "no other form of it is known"
+    return Translations(word, form, best, languages=others, reason=reason)

@@ -54,12 +54,14 @@ from muse.ranking.model import (
     pretrained_odds,
     shifted,
 )
-from muse.ranking.oov import OovRanker
+from muse.ranking.oov import OovRanker, learn_by_forms
 from muse.ranking.spelling import Spellings
 from muse.ranking.trees import BoostedTrees, TreesConfig, fit_trees
 from muse.space.derived import AnswerTable
+from muse.space.inflections import learn_suffix_rules
 from muse.vectors import Doubles, Flags, Matrix, Numbers
 
+AS_UNSEEN = 500  # words of either vocabulary that are treated as unseen
 LEAST_ANSWERED = 1_000  # pairs that canonical directions are learned from
 FIRST_WORDS = 10_000  # the most frequent words of either language, whose answers refine the vectors
 # Words with pairs: on held-out words of four spaces, a mapping learned from so many gained nothing.
@@ -134,7 +136,35 @@ def learn_answers(
         return learn_answers(
             words, rows, given, rng=untouched, pretrained=pretrained, both=both, config=config
         )
-    return _more_mutual(found, start.mapped.lists, outside=given.outside is not None) if both else found
+    if both:
+        found = _more_mutual(found, start.mapped.lists, outside=given.outside is not None)
+    return _with_forms(found, words, rows, untouched)
+
+
+def _with_forms(
+    found: tuple[ChosenAnswers, ...],
+    words: tuple[Sequence[str], Sequence[str]],
+    rows: tuple[Matrix, Matrix],
+    rng: np.random.Generator,
+) -> tuple[ChosenAnswers, ...]:
+    """The directions, in which unseen words have probabilities where forms of them are known."""
+    if all(one.unseen is None for one in found):
+        return found
+    counts = [min(AS_UNSEEN, len(side) // FOLDS) for side in words]
+    samples = [np.sort(rng.permutation(len(side))[:some]) for side, some in zip(words, counts, strict=True)]
+    rules = [
+        learn_suffix_rules(side, own, np.isin(np.arange(len(side)), sample))
+        for side, own, sample in zip(words, rows, samples, strict=True)
+    ]
+    with_forms = []
+    for own, one in enumerate(found):
+        unseen, other = one.unseen, 1 - own
+        if unseen is not None:
+            sides = (words[own], words[other]), (rows[own], rows[other])
+            learned_from = samples[own], (rules[own], rules[other])
+            unseen = learn_by_forms(unseen, *sides, one.answers, *learned_from)
+        with_forms.append(replace(one, unseen=unseen))
+    return tuple(with_forms)
 
 
 @dataclass(frozen=True, eq=False)

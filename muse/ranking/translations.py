@@ -97,7 +97,7 @@ class Translations(list[Translation]):
 
     An unknown word has no form, but similar spellings (`suggestions`), and the other `languages` that have
     it. Of a word without a translation to trust, these are the ones where it is more frequent: it may be
-    theirs. `reason` is why there are no translations.
+    theirs. `reason` is why there are no translations, or none to trust.
     """
 
     def __init__(

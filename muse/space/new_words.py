@@ -8,7 +8,7 @@ A file of rows of any length is mapped block by block to another file (`map_rows
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Literal
 from unicodedata import is_normalized, normalize
@@ -26,6 +26,7 @@ from muse.files.vectors.table import ReadOptions, Table
 from muse.normalise import normalise
 from muse.progress import Progress
 from muse.space.aligned import Space
+from muse.space.inflections import SuffixRules, find_rules
 from muse.space.store_projection import into_store
 from muse.space.subwords import learn_subwords
 from muse.vectors import Matrix, ShortRepr, Vectors, WordIndex
@@ -78,11 +79,15 @@ class WordVectors(ShortRepr):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NewWords(ShortRepr):
-    """Vectors of one language, and the function `into_space` that maps them: (n, d) to (n, k)."""
+    """Vectors of one language, and the function `into_space` that maps them: (n, d) to (n, k).
+
+    Where they are `composed`, nothing is known of a word but how it is written.
+    """
 
     language: str
     vectors: WordVectors
     into_space: Callable[[Matrix], Matrix]
+    composed: bool = False
 
     def has(self, word: str) -> bool:
         """Whether there is a vector for the word."""
@@ -117,12 +122,33 @@ def load_new_words(space: Space, language: str, path: Path | str, *, fit: bool =
     return NewWords(language, vectors, lambda matrix: space.map_words(language, matrix))
 
 
-def own_new_words(space: Space, language: str, *, progress: Progress | None = None) -> NewWords:
-    """New words composed of the n-grams of the words of the space, without a file."""
+def own_new_words(
+    space: Space, language: str, *, by_forms: bool = True, progress: Progress | None = None
+) -> NewWords:
+    """New words composed of the words of the space, without a file.
+
+    With `by_forms`, that is of their known forms, where there are some (`muse.space.inflections`). Elsewhere
+    it is of n-grams, which are learned when the first such word is asked for.
+    """
     side = space.vectors(language)
-    subwords = learn_subwords(side.words, np.asarray(side.matrix), progress=progress)
-    vectors = WordVectors(Path(f"n-grams of {language}"), side.words, subwords.has, subwords.rows)
-    return NewWords(language, vectors, lambda matrix: matrix)
+    rules = find_rules(space, language) if by_forms else SuffixRules.none(side.dimension)
+    known = np.asarray(side.matrix)
+    subwords = cache(lambda: learn_subwords(side.words, known, progress=progress))
+
+    def has(word: str) -> bool:
+        """Whether a form of the word is known, or enough of its n-grams."""
+        return bool(rules.forms([word], side.index).any[0]) or subwords().has(word)
+
+    def rows(words: Sequence[str]) -> Matrix:
+        """The rows (n, k) of words."""
+        forms = rules.forms(words, side.index)
+        found, others = rules.rows(forms, known), np.flatnonzero(~forms.any)
+        if len(others):
+            found[others] = subwords().rows([words[place] for place in others.tolist()])
+        return found
+
+    vectors = WordVectors(Path(f"n-grams of {language}"), side.words, has, rows)
+    return NewWords(language, vectors, lambda matrix: matrix, composed=True)
 
 
 def map_new_words(space: Space, new_words: NewWords, words: Sequence[str] | None = None) -> Vectors:

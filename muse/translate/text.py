@@ -364,7 +364,10 @@ class Translator:
         if not entries:
             return {}
         config, direction = self.config, (self.source, self.target)
-        ranker = ranker_for(self._space, entries, direction, top=config.top, retrieval=config.retrieval)
+        ranker = ranker_for(
+            self._space, entries, direction, top=config.top, retrieval=config.retrieval,
+            new_words=self._new_words,
+        )  # fmt: skip
         rows = rows_of(self._space, self.source, entries, self._new_words)
         found = ranker.translations(rows, mutual=mutual)
         kept = 1 if self._model is None else config.top

@@ -266,8 +266,9 @@ class Lookup:
     def read(self, sentences: Iterable[str], language: str) -> tuple[Reading, Tensor]:
         """The words of the sentences, as indices into the rows (n, d) of the space and of new words."""
         if language not in self._ready:
-            by_ngrams = self.unknown == "ngrams"
-            new = own_new_words(self.space, language, progress=self._progress) if by_ngrams else None
+            new = None
+            if self.unknown == "ngrams":
+                new = own_new_words(self.space, language, by_forms=False, progress=self._progress)
             self._ready[language] = _Language(self.space.vectors(language), language, new)
         return self._ready[language].read(sentences)
 

@@ -1,0 +1,120 @@
+"""Words without vectors of their own: answered by their known forms, and otherwise never probable."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+import scipy
+
+from muse.normalise import normalise
+from muse.ranking.features import KnownPairs
+from muse.ranking.oov import UNEXPLAINED, FormAnswers, write_unseen
+from muse.ranking.ranker import translate_words
+from muse.ranking.train_ranker import learn_answers
+from muse.ranking.translations import Translations
+from muse.space import SideToSave, Space, save_space
+from muse.space.derived import AnswerTable, write_answers
+from muse.space.inflections import KnownForms, SuffixRules
+from muse.space.new_words import own_new_words
+from muse.vectors import Vectors, WordIndex
+from tests.ranking.test_train_ranker import FEW
+from tests.support.made_up_pair import CIPHER, random_words, unit
+from tests.support.spaces import PROVENANCE, derived
+
+PAIRS = {"": "", "ba": "й", "dos": "щю", "lumi": "эъ"}  # how both languages inflect
+STEMS, HELD_OUT, D, NOISE = 150, 60, 20, 0.9
+
+
+class Inflected(NamedTuple):
+    """A space, and the translations of words that it lacks."""
+
+    space: Space
+    gold: dict[str, str]
+
+    def answers(self, words: list[str]) -> list[Translations]:
+        """What the space says of words."""
+        new = own_new_words(self.space, "fr")
+        return translate_words(self.space, words, source="fr", target="en", top=2, new_words=new)
+
+
+@pytest.fixture(scope="module")
+def inflected(tmp_path_factory: pytest.TempPathFactory) -> Inflected:
+    """Two languages that inflect alike; one in ten words is not in the first vocabulary."""
+    rng = np.random.default_rng(0)
+    stems, suffixes = random_words(STEMS, rng), list(PAIRS)
+    parts = {one: rng.normal(size=D) * (1 if one in stems else 0.7) for one in [*stems, *suffixes]}
+    forms = [*product(stems, suffixes)]
+    words, others = [stem + end for stem, end in forms], [a.translate(CIPHER) + PAIRS[b] for a, b in forms]
+    meaning = np.array([parts[stem] + parts[end] for stem, end in forms])
+    held = rng.permutation(len(forms))[:HELD_OUT]
+    kept = np.setdiff1d(np.arange(len(forms)), held)
+    rows = unit(meaning + NOISE * rng.normal(size=meaning.shape))[kept], unit(meaning)
+    sides = {}
+    for language, text, matrix in (("fr", [words[row] for row in kept], rows[0]), ("en", others, rows[1])):
+        sides[language] = SideToSave(Vectors(language, text, matrix), normalise(matrix, ["unit"])[1])
+    known = np.stack([np.arange(len(kept)), kept], axis=1)[::2]
+    given, vocabularies = KnownPairs(known, np.ones(len(known))), (list(sides["fr"].vectors.words), others)
+    (chosen,) = learn_answers(vocabularies, rows, given, rng=rng, both=False, config=FEW)
+    folder = tmp_path_factory.mktemp("inflected") / "space"
+    save_space(folder, sides, pivot="en", provenance=PROVENANCE)
+
+    def write(folder: Path) -> None:
+        assert chosen.unseen is not None
+        write_answers(folder, ("fr", "en"), chosen.answers)
+        write_unseen(folder, ("fr", "en"), chosen.unseen)
+
+    return Inflected(derived(folder, write), {words[row]: others[row] for row in held})
+
+
+def test_an_unseen_inflection_has_an_answer_as_probable_as_right(inflected: Inflected) -> None:
+    found = inflected.answers([*inflected.gold])
+    right = [one[0].target == inflected.gold[one.word] for one in found]
+    assert np.mean(right) > 0.8
+    assert abs(np.mean(right) - np.mean([one[0].probability or 0 for one in found])) < 0.2
+    assert not any(one.reason for one in found)
+
+
+def test_a_word_of_which_no_form_is_known_has_no_probable_answer(inflected: Inflected) -> None:
+    misprints = [word[:-3] + word[:1:-1] for word in inflected.gold]
+    found = [one for one in inflected.answers(misprints) if one]
+    assert len(found) > HELD_OUT / 2
+    assert max(one[0].probability or 0 for one in found) <= UNEXPLAINED
+    assert {one.reason for one in found} == {"no other form of it is known"}
+
+
+def test_an_expression_is_not_composed(inflected: Inflected) -> None:
+    words = inflected.space.vectors("fr").words
+    (found,) = inflected.answers([f"{words[0]} {words[1]}"])
+    assert found.form == f"{words[0]} {words[1]}"
+    assert not found.reason
+
+
+def test_votes_are_those_counted_one_by_one() -> None:
+    rng = np.random.default_rng(0)
+    forms, sources, targets = 3, 6, 5
+    counts = rng.uniform(0.1, 1, (forms, sources)) * (rng.random((forms, sources)) < 0.5)
+    counts[2] = 0  # a word without known forms
+    probability = rng.uniform(0.1, 1, (sources, 2)).astype(np.float32)
+    columns = np.array([rng.permutation(targets)[:2] for _ in range(sources)])
+    table = AnswerTable(
+        np.arange(sources + 1) * 2, columns.ravel(), np.zeros(12, np.float32), probability.ravel()
+    )
+    index = WordIndex(["word", "words", "other", "others", "third"])
+    rules = SuffixRules(
+        [("", "s"), ("s", "")], np.zeros((2, 1), np.float32), np.array([0.9, 0.8], np.float32)
+    )
+    known = KnownForms(scipy.sparse.csr_matrix(counts), scipy.sparse.csr_matrix((forms, 2)))
+    found = FormAnswers.of(np.ones(forms, bool), known, table, index, rules).votes.toarray()
+
+    expected = np.zeros((forms, targets))
+    for word, source, place in product(range(forms - 1), range(sources), range(2)):
+        share = counts[word, source] / counts[word].sum() * probability[source, place]
+        target = columns[source, place]
+        expected[word, target] += share
+        if target < 4:  # word and words, other and others
+            expected[word, target ^ 1] += share * (0.9 if target ^ 1 < target else 0.8) ** 4
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
