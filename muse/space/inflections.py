@@ -106,19 +106,20 @@ def learn_suffix_rules(words: Sequence[str], rows: Matrix, left_out: Flags | Non
         if left_out is None or not left_out[row]:
             some.setdefault(normalize("NFC", word), row)
     places = np.array([*some.values()], np.int64)
-    for known, new, pairs in _rules([*some]):
-        x, y = (rows[places[side]] for side in pairs.T)
-        count, offset = len(pairs), (y - x).mean(axis=0)
-        made = _unit(x + (count * offset - (y - x)) / (count - 1))
-        if (cosine := float((made * y).sum(axis=1).mean())) >= LEAST_COSINE:
-            names.append((known, new))
-            offsets.append(offset)
-            cosines.append(cosine)
+    for suffixes, pairs in _rules([*some]):
+        sides = [(suffixes[side], rows[places[pairs[:, side]]]) for side in (0, 1)]
+        for (known, x), (new, y) in (sides, sides[::-1]):
+            count, offset = len(pairs), (y - x).mean(axis=0)
+            made = _unit(x + (count * offset - (y - x)) / (count - 1))
+            if (cosine := float((made * y).sum(axis=1).mean())) >= LEAST_COSINE:
+                names.append((known, new))
+                offsets.append(offset)
+                cosines.append(cosine)
     d = rows.shape[1]
     return SuffixRules(names, np.array(offsets, np.float32).reshape(-1, d), np.array(cosines, np.float32))
 
 
-def _rules(words: Sequence[str]) -> Iterator[tuple[str, str, Numbers]]:
+def _rules(words: Sequence[str]) -> Iterator[tuple[tuple[str, str], Numbers]]:
     """Both suffixes of each rule with its pairs (p, 2) of words, all different, by their places."""
     stems, suffixes, found = dict[str, int](), dict[str, int](), list[tuple[int, int, int]]()
     for place, word in enumerate(words):
@@ -132,14 +133,14 @@ def _rules(words: Sequence[str]) -> Iterator[tuple[str, str, Numbers]]:
     table.sort_indices()
     has = table.astype(bool).astype(np.int32)
     common, named = (has.T @ has).tocoo(), list(suffixes)
-    enough = common.data >= SUPPORT
+    enough = (common.data >= SUPPORT) & (common.row < common.col)
     for first, second in zip(common.row[enough], common.col[enough], strict=True):
         known, new = named[first], named[second]
         if known[:1] != new[:1]:  # otherwise the stem is longer
             x, y = (slice(*table.indptr[one : one + 2]) for one in (first, second))
             both = table.indices[x], table.indices[y]
             _, left, right = np.intersect1d(*both, assume_unique=True, return_indices=True)
-            yield known, new, np.stack([table.data[x][left], table.data[y][right]], 1) - 1
+            yield (known, new), np.stack([table.data[x][left], table.data[y][right]], 1) - 1
 
 
 def _parts(word: str) -> Iterator[tuple[str, str]]:
