@@ -313,6 +313,7 @@ def _fields(
         "answers": {one.word: [answer(translation) for translation in one] for one in known},
         "forms": {one.word: one.form for one in known},
         "languages": {one.word: one.languages for one in known if one.languages},
+        "reasons": {one.word: one.reason for one in known if one.reason},
         "unknown": {
             one.word: {"suggestions": one.suggestions, "languages": one.languages} for one in unknown
         },
