@@ -1,17 +1,22 @@
 """Learns the trees that choose where no pairs are known, from word pairs of other languages.
 
     python -m benchmarks.words.pretrained --spaces FOLDER [--pairs en-de] [--out FILE.npz]
-        [--first FILE.npz] [--shared ../shared]
+        [--first FILE.npz] [--unspelled en-fr.none,en-de.none] [--shared ../shared]
 
 FOLDER has the space of each pair, aligned without pairs, as PAIR.none. The labels are the words that choose
 each other by Dice's coefficient in Tatoeba's training sentences, as in benchmarks/align/unseen.py; candidates
 that often stand in the same sentences without being chosen are left out: they may be right or wrong. Columns
 that depend on the number of words or on the dimension are blanked, so that no tree uses them; and all rows
 are used twice, the second time as though the scripts had no letter in common.
+
+With --unspelled, the trees that choose where spelling says nothing are learned instead, from the vectors and
+ranks alone of spaces of several pairs, PAIR.HELP each; the others stay those of --first. Every space has the
+same weight. The labels are as above, or with --lists the pairs of each training list.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -19,12 +24,16 @@ from numpy.typing import NDArray
 
 from benchmarks.align.unseen import Sentences, dice, sentences
 from benchmarks.support.options import NEEDED, command_line
-from benchmarks.support.pairs import SHARED, find_pair
+from benchmarks.support.pairs import SHARED, Pair, find_pair
+from muse.files import read_lexicon
+from muse.ranking.candidates import NeighbourLists, share_no_word
 from muse.ranking.features import NAMES, KnownPairs, evidence_of
 from muse.ranking.model import PRETRAINED, read_pretrained, write_pretrained
-from muse.ranking.train_ranker import RefinedViews
+from muse.ranking.neighbourhoods import Neighbourhoods
+from muse.ranking.train_ranker import FIRST_WORDS, RefinedViews
 from muse.ranking.trees import BoostedTrees, fit_trees
 from muse.space import load_space
+from muse.vectors import Vectors
 
 BLANKED = (
     "nearest of its neighbours", "among the nearest of its neighbours", "hubness", "hubness back", "cosine",
@@ -35,6 +44,8 @@ LETTERS = (
 )  # fmt: skip
 LEAST_TOGETHER = 3
 DOUBTFUL_DICE, DOUBTFUL_SHARE = 0.05, 0.3  # at least, and of the best of either word
+MOST_WORDS = 3_000  # of a space, where spelling is left out
+NO_PAIRS = np.zeros((0, 2), np.int64)
 UNLIKE = 0.5  # the weight of a row without common letters
 
 Numbers = NDArray[np.int64]
@@ -54,6 +65,18 @@ def chosen_and_doubtful(text: Sentences) -> tuple[list[Words], list[Words]]:
     return [pair for pair in found.values if pair in chosen], doubtful
 
 
+def sides(pair: Pair, folder: Path) -> tuple[Vectors, Vectors]:
+    """The vectors of both languages in a space."""
+    space = load_space(folder)
+    return space.vectors(pair.source), space.vectors(pair.target)
+
+
+def known(pairs: list[Words], source: Vectors, target: Vectors) -> Numbers:
+    """The row numbers (p, 2) of the pairs of words that both languages have."""
+    found = [(source.index[x], target.index[y]) for x, y in pairs if x in source.index and y in target.index]
+    return np.array(found, np.int64).reshape(-1, 2)
+
+
 def labelled(
     name: str, folder: Path, shared: Path, first: BoostedTrees
 ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
@@ -62,14 +85,8 @@ def labelled(
     The rows are refined by answers of the `first` trees, as they are where the new ones will choose.
     """
     pair = find_pair(name, shared)
-    space = load_space(folder / f"{name}.none")
-    source, target = space.vectors(pair.source), space.vectors(pair.target)
-    chosen, doubtful = (
-        np.array(
-            [(source.index[x], target.index[y]) for x, y in some if x in source.index and y in target.index]
-        )
-        for some in chosen_and_doubtful(sentences(pair, shared))
-    )
+    source, target = sides(pair, folder / f"{name}.none")
+    chosen, doubtful = (known(some, source, target) for some in chosen_and_doubtful(sentences(pair, shared)))
     words, rows = (source.words, target.words), (np.asarray(source.matrix), np.asarray(target.matrix))
     none = KnownPairs.none()
     start = RefinedViews.of(words, rows, none, rng=np.random.default_rng(0), pretrained=first)
@@ -96,17 +113,70 @@ def learn(evidence: NDArray[np.float32], labels: NDArray[np.bool_]) -> BoostedTr
     return fit_trees(*both, weights, rng=np.random.default_rng(0))
 
 
+def unspelled_rows(
+    name: str, folder: Path, shared: Path, *, lists: bool
+) -> Iterator[tuple[NDArray[np.float32], NDArray[np.bool_]]]:
+    """The evidence (c, f) of neighbourhoods and the labels (c,) in a space, in each direction.
+
+    They are those of the most frequent words, as where the first answers are chosen. The rows are refined by
+    mutual neighbours and the pairs that the mapping was learned from, whose words are left out.
+    """
+    pair = find_pair(name.split(".")[0], shared)
+    source, target = sides(pair, folder / name)
+    given_file = folder / f"{name}.txt"
+    given = known([*read_lexicon(given_file).pairs], source, target) if given_file.exists() else NO_PAIRS
+    if lists:
+        training = pair.training_in(folder)
+        chosen, doubtful = ([] if training is None else [*read_lexicon(training).pairs]), list[Words]()
+    else:
+        chosen, doubtful = chosen_and_doubtful(sentences(pair, shared))
+    right, unsure = known(chosen, source, target), known(doubtful, source, target)
+    right = right[share_no_word(right, given)]
+    rows = np.asarray(source.matrix[:FIRST_WORDS]), np.asarray(target.matrix[:FIRST_WORDS])
+    given, right, unsure = (some[(some < FIRST_WORDS).all(axis=1)] for some in (given, right, unsure))
+    neighbours = NeighbourLists.of(*rows)
+    start = Neighbourhoods.of(
+        rows, neighbours, *KnownPairs(given, np.ones(len(given))).with_others(neighbours.mutual())
+    )
+    for side, pairs, others in (
+        (start, right, unsure),
+        (start.reversed(), right[:, ::-1], unsure[:, ::-1]),
+    ):
+        words = np.unique(pairs[:, 0])
+        drawn = np.sort(np.random.default_rng(0).permutation(words)[:MOST_WORDS])
+        candidates = side.candidates(drawn)
+        labels = candidates.are(pairs, len(side.target))
+        kept = labels | ~candidates.are(others, len(side.target))
+        yield side.evidence(candidates)[kept], labels[kept]
+
+
+def learn_unspelled(parts: list[tuple[NDArray[np.float32], NDArray[np.bool_]]]) -> BoostedTrees:
+    """Trees over the evidence of neighbourhoods; every space has the same weight."""
+    evidence, labels = (np.concatenate(side) for side in zip(*parts, strict=True))
+    weights = np.concatenate([np.full(len(one), 1 / len(one)) for _, one in parts])
+    return fit_trees(evidence, labels, weights / weights.mean(), rng=np.random.default_rng(0))
+
+
 def main() -> None:
     """Learns and writes the trees."""
     asked = command_line(
-        __doc__, spaces=NEEDED, pairs="en-de", out=PRETRAINED, shared=SHARED,
+        __doc__, spaces=NEEDED, pairs="en-de", out=PRETRAINED, shared=SHARED, unspelled="", lists=False,
         first=(PRETRAINED, "trees learned on other languages"),
     )  # fmt: skip
     first = read_pretrained(asked.first)
-    found = [labelled(name, asked.spaces, asked.shared, first) for name in asked.pairs.split(",")]
-    evidence, labels = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    write_pretrained(learn(evidence, labels), asked.out)
-    print(f"{len(labels)} candidates, {int(labels.sum())} right: {asked.out}")
+    if asked.unspelled:
+        parts = [
+            part
+            for name in asked.unspelled.split(",")
+            for part in unspelled_rows(name, asked.spaces, asked.shared, lists=asked.lists)
+        ]
+        write_pretrained(first, asked.out, learn_unspelled(parts))
+    else:
+        parts = [labelled(name, asked.spaces, asked.shared, first) for name in asked.pairs.split(",")]
+        evidence, labels = (np.concatenate(side) for side in zip(*parts, strict=True))
+        write_pretrained(learn(evidence, labels), asked.out, first.unspelled)
+    right = [int(labels.sum()) for _, labels in parts]
+    print(f"{sum(len(labels) for _, labels in parts)} candidates, {sum(right)} right: {asked.out}")
 
 
 if __name__ == "__main__":

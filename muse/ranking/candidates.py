@@ -213,6 +213,12 @@ class Candidates:
         pointers = np.append(0, np.cumsum(np.diff(self.pointers)[kept]))
         return Candidates(self.words[kept], pointers, self.columns[of_kept]), of_kept
 
+    def drawn(self, count: int, rng: np.random.Generator) -> tuple[Candidates, Flags]:
+        """Those of so many words, drawn at random, as `only` gives them."""
+        kept = np.zeros(len(self.words), bool)
+        kept[rng.permutation(len(kept))[:count]] = True
+        return self.only(kept)
+
     @property
     def places(self) -> Numbers:
         """The place (c,) of each candidate's word among `words`."""

@@ -137,7 +137,7 @@ def features_of(views: BilingualViews, candidates: Candidates) -> Matrix:
     """
     rows, columns, places = candidates.rows, candidates.columns, candidates.places
     found = {
-        **_of_vectors(views, rows, columns),
+        **of_vectors((views.source, views.target), views.lists, rows, columns),
         **_of_spelling(views, candidates, rows, columns, places),
     }
     ranks = rows if views.ranks is None else views.ranks[rows]
@@ -154,9 +154,11 @@ def features_of(views: BilingualViews, candidates: Candidates) -> Matrix:
     return table
 
 
-def _of_vectors(views: BilingualViews, rows: Numbers, columns: Numbers) -> dict[str, Matrix]:
-    lists = views.lists
-    cosine = dots(views.source, views.target, rows, columns)
+def of_vectors(
+    vectors: tuple[Matrix, Matrix], lists: NeighbourLists, rows: Numbers, columns: Numbers
+) -> dict[str, Matrix]:
+    """The evidence of the vectors (n, d) and (m, d), by name, of sources `rows` (c,) and targets (c,)."""
+    cosine = dots(*vectors, rows, columns)
     csls = lists.csls_of(cosine, rows, columns)
     named_first, named = lists.named[columns].T.astype(np.float32)
     return {

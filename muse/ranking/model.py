@@ -3,12 +3,13 @@
 Trees learned on other languages choose in spaces without pairs of their own; they are in pretrained.npz.
 `benchmarks/words/pretrained.py` learned them from English and German: the words that translate each other in
 sentences of Tatoeba (https://tatoeba.org, CC BY 2.0 FR), in a space aligned without pairs from our vectors of
-novels (ELTeC and DraCor, CC BY 4.0), refined by answers of trees from English and French.
+novels (ELTeC and DraCor, CC BY 4.0), refined by answers of trees from English and French. Those for languages
+that are spelled unlike are of English with German and with French, whose vectors are of novels and the web.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -18,16 +19,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muse.errors import BadFile
+from muse.ranking import neighbourhoods
 from muse.ranking.candidates import Candidates, NeighbourLists, best_of_groups, mutual_pairs
 from muse.ranking.expected import ExpectedPrecision
-from muse.ranking.features import KINDS, NAMES, OUTSIDE, places_of
+from muse.ranking.features import KINDS, NAMES, OUTSIDE, KnownPairs, places_of
 from muse.ranking.trees import BoostedTrees
 from muse.space.derived import AnswerTable
 from muse.vectors import Doubles, Flags, Matrix, Numbers
 
 PRETRAINED = Path(__file__).with_name("pretrained.npz")
+UNSPELLED = "unspelled."  # before the names of arrays of the trees for languages that are spelled unlike
 ANSWERS = 10  # candidates of a word that are kept
-PROBED = 1_000  # words on which the influence of each kind of evidence is measured
 BINS = 20  # of the calibration, at most
 SAME_STRING = 5.0  # log odds of a word's own spelling; chosen on the training lists of five pairs, like all
 LOG_RANKS_APART = float(np.log(10))  # how far the logarithms of both ranks may be apart for that
@@ -35,8 +37,9 @@ LEAST_LETTERS = 2  # letters at least: m and t are no names, but parts of I'm an
 SAME_STRING_PROBABLE = 2.0  # of SAME_STRING, what counts in the probability: all of it promised too much
 OUTSIDE_WEIGHT = 2.0  # of outside log odds: pretrained trees are too sure. Chosen on en-de and en-ru
 # With outside scores the mapping may be weak, and more of the log odds wrong: on training lists of six pairs.
-OUTSIDE_SLOPE, OUTSIDE_SHIFT = 0.46, 0.45
-SLOPE, SHIFT = 0.64, 0.55  # of log odds by pretrained trees, as logistic regression finds them
+OUTSIDE_CURVE = 0.46, 0.45
+CURVE = 0.64, 0.55  # slope and shift of log odds by pretrained trees, as logistic regression finds them
+UNSPELLED_CURVE = 0.78, -0.6  # by those for languages that are spelled unlike, on the training list of en-it
 # The better a mapping, the more words are each other's answer, and the more of the answers are right: what
 # is added to the log odds of their probabilities, by the log odds of the mutual share. Found on the training
 # lists of six spaces; left out, each was calibrated better with it than without, but one.
@@ -66,6 +69,12 @@ class ProbabilityCurve:
         """The logistic function: the log odds are taken as calibrated."""
         knots = np.linspace(-8, 8, 33)
         return cls(knots, 1 / (1 + np.exp(-knots)))
+
+    @classmethod
+    def logistic(cls, slope: float, shift: float) -> ProbabilityCurve:
+        """The logistic function of the log odds, times a slope, plus a shift."""
+        knots = np.linspace(-24, 24, 97)
+        return cls(knots, 1 / (1 + np.exp(-slope * knots - shift)))
 
     @classmethod
     def fitted(cls, log_odds: Doubles, right: Flags | Doubles) -> ProbabilityCurve:
@@ -123,10 +132,13 @@ class AnswerModel:
     @classmethod
     def of_pretrained(cls, trees: BoostedTrees, *, outside: bool = False) -> AnswerModel:
         """The model where there are no pairs, with outside scores or without."""
-        knots = np.linspace(-24, 24, 97)
-        slope, shift = (OUTSIDE_SLOPE, OUTSIDE_SHIFT) if outside else (SLOPE, SHIFT)
-        curve = ProbabilityCurve(knots, 1 / (1 + np.exp(-slope * knots - shift)))
+        curve = ProbabilityCurve.logistic(*(OUTSIDE_CURVE if outside else CURVE))
         return cls(None, trees, 0.0, curve, SAME_STRING - SAME_STRING_PROBABLE)
+
+    @classmethod
+    def of_unspelled(cls, trees: BoostedTrees) -> AnswerModel:
+        """The model over the evidence of neighbourhoods."""
+        return cls(trees, None, 1.0, ProbabilityCurve.logistic(*UNSPELLED_CURVE))
 
     @classmethod
     def csls(cls) -> AnswerModel:
@@ -171,21 +183,38 @@ class AnswerModel:
         return cls(here, pretrained, mix, curve, discount)
 
 
+@dataclass(frozen=True, eq=False)
+class PretrainedTrees(BoostedTrees):
+    """Trees learned on other languages, and the `unspelled` ones, for languages that are spelled unlike.
+
+    These are over the evidence of `muse.ranking.neighbourhoods`.
+    """
+
+    unspelled: BoostedTrees | None = None
+
+
 @lru_cache(maxsize=2)
-def read_pretrained(path: Path = PRETRAINED) -> BoostedTrees:
-    """The trees; BadFile if they were learned from other evidence than `features.features_of` gives."""
+def read_pretrained(path: Path = PRETRAINED) -> PretrainedTrees:
+    """The trees; BadFile if they were learned from other evidence than is gathered now."""
     with np.load(path, allow_pickle=False) as arrays:
-        if tuple(arrays["names"].tolist()) != NAMES:
-            raise BadFile(
-                f"{path}: expected trees over {', '.join(NAMES)}, found others; learn them anew with "
-                "benchmarks/words/pretrained.py"
-            )
-        return BoostedTrees.of_arrays(arrays)
+        kinds = {"": NAMES, UNSPELLED: neighbourhoods.NAMES}
+        for prefix, names in kinds.items():
+            if f"{prefix}names" in arrays and tuple(arrays[f"{prefix}names"].tolist()) != names:
+                raise BadFile(
+                    f"{path}: expected trees over {', '.join(names)}, found others; learn them anew with "
+                    "benchmarks/words/pretrained.py"
+                )
+        unspelled = BoostedTrees.of_arrays(arrays, UNSPELLED) if f"{UNSPELLED}names" in arrays else None
+        return PretrainedTrees(**BoostedTrees.of_arrays(arrays).arrays(), unspelled=unspelled)
 
 
-def write_pretrained(trees: BoostedTrees, path: Path = PRETRAINED) -> None:
+def write_pretrained(
+    trees: BoostedTrees, path: Path = PRETRAINED, unspelled: BoostedTrees | None = None
+) -> None:
     """Writes the trees, and the names of the evidence they were learned from."""
     arrays: dict[str, Any] = {"names": np.array(NAMES), **trees.arrays()}
+    if unspelled is not None:
+        arrays |= {f"{UNSPELLED}names": np.array(neighbourhoods.NAMES), **unspelled.arrays(UNSPELLED)}
     np.savez_compressed(path, **arrays)
 
 
@@ -198,6 +227,13 @@ def pretrained_odds(trees: BoostedTrees, evidence: Matrix) -> Doubles:
     """
     outside = OUTSIDE_WEIGHT * evidence[:, -1] if evidence.shape[1] > len(NAMES) else 0.0
     return trees.log_odds(evidence) + SAME_STRING * _own_spelling(evidence) + outside
+
+
+def answered_pairs(there: AnswerTable, back: AnswerTable) -> KnownPairs:
+    """The pairs (p, 2) of words that are each other's answer, weighing what the less probable is."""
+    pairs = mutual_pairs(there.first(), back.first())
+    sides = (of.probability[of.pointers[own]] for of, own in zip((there, back), pairs.T, strict=True))
+    return KnownPairs(pairs, np.minimum(*sides).astype(np.float64))
 
 
 def _own_spelling(evidence: Matrix) -> Matrix:
@@ -318,25 +354,29 @@ def shifted(probability: Shares, by: float) -> Shares:
     return np.asarray(more / (1 - probability + more), probability.dtype)
 
 
-def decisive(
-    candidates: Candidates, evidence: Matrix, model: AnswerModel, rng: np.random.Generator
-) -> dict[str, float]:
-    """For each kind of evidence, the share of words that have another answer without it.
+def kinds_of(evidence: Matrix) -> dict[str, list[int]]:
+    """The columns of each kind of the evidence (c, f)."""
+    kinds = (*KINDS, *([OUTSIDE] if evidence.shape[1] > len(NAMES) else []))
+    return {kind: places_of(kind) for kind in kinds}
 
-    All candidates of a word get the values of its first by CSLS. At most PROBED words are measured.
+
+def decisive(
+    candidates: Candidates,
+    evidence: Matrix,
+    log_odds: Callable[[Matrix], Doubles],
+    kinds: Mapping[str, Sequence[int]],
+) -> dict[str, float]:
+    """For each kind of evidence (c, f), in the columns of `kinds`, the share of words it is decisive for.
+
+    They have another answer by the `log_odds` if all candidates of a word get the values of its first by
+    CSLS, the first column.
     """
-    drawn = np.zeros(len(candidates.words), bool)
-    drawn[rng.permutation(len(drawn))[:PROBED]] = True
-    kept = drawn[candidates.places]
-    some = evidence[kept]
-    if not len(some):
-        return {}
-    group = np.unique(candidates.places[kept], return_inverse=True)[1]
-    first = best_of_groups(group, some[:, NAMES.index("csls")])
-    best = best_of_groups(group, model.log_odds(some))
+    group = np.unique(candidates.places, return_inverse=True)[1]
+    first = best_of_groups(group, evidence[:, 0])
+    best = best_of_groups(group, log_odds(evidence))
     shares = {}
-    for kind in (*KINDS, *([OUTSIDE] if evidence.shape[1] > len(NAMES) else [])):
-        levelled, columns = some.copy(), places_of(kind)
-        levelled[:, columns] = some[first[group]][:, columns]
-        shares[kind] = float((best_of_groups(group, model.log_odds(levelled)) != best).mean())
+    for kind, columns in kinds.items():
+        levelled = evidence.copy()
+        levelled[:, columns] = evidence[first[group]][:, columns]
+        shares[kind] = float((best_of_groups(group, log_odds(levelled)) != best).mean())
     return shares

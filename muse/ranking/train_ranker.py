@@ -13,13 +13,14 @@ The most frequent words are answered first by the pretrained trees. Those that a
 refine the vectors (`muse.ranking.canonical`), by which all words are then answered.
 
 Where held-out words are answered worse than by CSLS, CSLS is kept. Where they show neither a gain nor a loss,
-for they are few, and without pairs, it is kept if spelling says nothing of translations, or if far fewer
-words than by CSLS are each other's answer.
+for they are few, and without pairs, trees over other evidence (`muse.ranking.neighbourhoods`) choose if
+spelling says nothing of translations in either direction; and CSLS is kept if far fewer words than by it are
+each other's answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -37,7 +38,6 @@ from muse.ranking.candidates import (
     NeighbourLists,
     TwoWay,
     best_of_groups,
-    mutual_pairs,
     nearest_both,
 )
 from muse.ranking.canonical import Maps, refine
@@ -45,15 +45,19 @@ from muse.ranking.external_scores import ExternalScores, OutsideOdds, measured_o
 from muse.ranking.model import (
     AnswerModel,
     ChoiceReport,
+    PretrainedTrees,
     ProbabilityCurve,
+    answered_pairs,
     best_answers,
     csls_answers,
     decisive,
+    kinds_of,
     mutual_share,
     mutual_shift,
     pretrained_odds,
     shifted,
 )
+from muse.ranking.neighbourhoods import COLUMNS, Neighbourhoods
 from muse.ranking.oov import OovRanker, learn_by_forms
 from muse.ranking.spelling import Spellings
 from muse.ranking.trees import BoostedTrees, TreesConfig, fit_trees
@@ -66,6 +70,7 @@ LEAST_ANSWERED = 1_000  # pairs that canonical directions are learned from
 FIRST_WORDS = 10_000  # the most frequent words of either language, whose answers refine the vectors
 # Words with pairs: on held-out words of four spaces, a mapping learned from so many gained nothing.
 MANY_WORDS = 2_000
+PROBED = 1_000  # words on which the influence of each kind of evidence is measured
 FOLDS = 5  # of pairs that the mapping was not learned from
 LEAST_WORDS = 50  # labelled words to learn trees from
 # Of the trees learned here. Some hundred words cannot tell that one kind of trees is of no use.
@@ -121,13 +126,19 @@ def learn_answers(
     """The answers from source to target, and with `both` those from target to source.
 
     `words` and their unit `rows` (n, k) and (m, k) in the shared space are most frequent first. Outside
-    scores that say nothing in either direction are left out.
+    scores that say nothing in either direction are left out. Where spelling says nothing, the `unspelled`
+    trees choose, if the `pretrained` ones have any.
     """
     given, untouched = given or features.KnownPairs.none(), deepcopy(rng)
     start = RefinedViews.of(words, rows, given, rng=rng, pretrained=pretrained)
     starts = (start, start.reversed()) if both else (start,)
+    labelled = _labelled(starts, given, rng)
+    unspelled = pretrained.unspelled if isinstance(pretrained, PretrainedTrees) else None
+    if unspelled is not None and start.informs is False and not any(labelled):
+        chosen = _without_spelling(start, given, unspelled, rng)
+        return _more_mutual(chosen, start.mapped.lists, outside=False)[: len(starts)]
     # Each direction draws for itself, so that both can be learned at once.
-    sides = zip(starts, _labelled(starts, given, rng), rng.spawn(len(starts)), strict=True)
+    sides = zip(starts, labelled, rng.spawn(len(starts)), strict=True)
     learners = [_Learner(*side, pretrained, config or TreesConfig()) for side in sides]
     with ThreadPoolExecutor(min(len(starts), torch.get_num_threads())) as pool:
         found = tuple(pool.map(_Learner.answers, learners))
@@ -136,6 +147,9 @@ def learn_answers(
         return learn_answers(
             words, rows, given, rng=untouched, pretrained=pretrained, both=both, config=config
         )
+    if unspelled is not None and all(one.report.by == "csls" and one.report.undecided for one in found):
+        reports = [one.report for one in found]
+        found = _without_spelling(start, given, unspelled, rng, reports)[: len(starts)]
     if both:
         found = _more_mutual(found, start.mapped.lists, outside=given.outside is not None)
     return _with_forms(found, words, rows, untouched)
@@ -167,11 +181,70 @@ def _with_forms(
     return tuple(with_forms)
 
 
+def _without_spelling(
+    start: RefinedViews,
+    given: features.KnownPairs,
+    trees: BoostedTrees,
+    rng: np.random.Generator,
+    reports: Sequence[ChoiceReport] = (),
+) -> tuple[ChosenAnswers, ...]:
+    """The answers of both directions by their neighbourhoods; `reports` are of the held-out words, if any.
+
+    The most frequent words are answered first, by vectors that mutual neighbours refined, and then all by
+    vectors that these answers refined. Where too few are mutual the answers are those of CSLS.
+    """
+    views = start.mapped
+    ways, lists = (views, views.reversed()), (views.lists, views.lists.reversed())
+    reports = reports or [ChoiceReport("csls", 0, 0.0, spelling_informs=False) for _ in ways]
+    few = min(FIRST_WORDS, len(views.source)), min(FIRST_WORDS, len(views.target))
+    first = views.source[: few[0]], views.target[: few[1]]
+    whole = few == (len(views.source), len(views.target))
+    of_first = views.lists if whole else NeighbourLists.of(*first)
+    of_known = (given.pairs < few).all(axis=1)
+    known = features.KnownPairs(given.pairs[of_known], given.weights[of_known])
+    pairs, weights = known.with_others(of_first.mutual())
+    hubness = [of.hubness if of.exact else None for of in lists]
+    if len(pairs) < LEAST_ANSWERED:
+        sides = zip(lists, reports, hubness, strict=True)
+        return tuple(ChosenAnswers(csls_answers(of), one, hubness=hub) for of, one, hub in sides)
+    model = AnswerModel.of_unspelled(trees)
+    found = Neighbourhoods.of(first, of_first, pairs, weights)
+    there, back = (
+        _by_neighbourhoods(way, model, of.csls)
+        for way, of in zip((found, found.reversed()), ways, strict=True)
+    )
+    answered = answered_pairs(there, back)
+    every = given.with_others(answered.pairs, answered.weights)
+    found = Neighbourhoods.of((views.source, views.target), views.lists, *every)
+    chosen = []
+    for way, of, report, hub in zip((found, found.reversed()), ways, reports, hubness, strict=True):
+        some, _ = way.candidates(np.arange(len(way.source))).drawn(PROBED, rng)
+        decided = decisive(some, way.evidence(some), trees.log_odds, COLUMNS)
+        report = replace(report, by="all evidence", mix=0.0, decided=decided)
+        chosen.append(ChosenAnswers(_by_neighbourhoods(way, model, of.csls), report, hubness=hub))
+    return tuple(chosen)
+
+
+def _by_neighbourhoods(
+    found: Neighbourhoods, model: AnswerModel, csls: Callable[[Numbers, Numbers], Matrix]
+) -> AnswerTable:
+    """The answers to all sources; `csls` as in `best_answers`."""
+    every = found.candidates(np.arange(len(found.source)))
+    log_odds, probability = np.empty(len(every.columns)), np.empty(len(every.columns), np.float32)
+    for begin in range(0, len(every.words), features.BLOCK):
+        candidates, of_part = every.only(every.words // features.BLOCK == begin // features.BLOCK)
+        evidence = found.evidence(candidates)
+        log_odds[of_part] = model.log_odds(evidence)
+        probability[of_part] = model.curve(log_odds[of_part])
+    return best_answers(every, log_odds, probability, csls)
+
+
 @dataclass(frozen=True, eq=False)
 class RefinedViews(TwoWay):
     """What answers are learned from: the views by the `mapped` rows, and by those `refined`, if any are.
 
     `halves` are how words correspond in spelling, `answered` the pairs that refined the rows, by `maps`.
+    `informs` is whether spelling distinguishes translations in either direction, None if not found out.
     """
 
     mapped: features.BilingualViews
@@ -179,6 +252,7 @@ class RefinedViews(TwoWay):
     halves: features.SpellingHalves
     answered: features.KnownPairs | None = None
     maps: Maps = ()
+    informs: bool | None = None
 
     @classmethod
     def of(
@@ -203,7 +277,10 @@ class RefinedViews(TwoWay):
         )  # fmt: skip
         start = cls(views, views, features.SpellingHalves.of(views, given))
         enough = len(given.held_out) > 0 and len(np.unique(given.pairs[:, 0])) > MANY_WORDS
-        answered = None if pretrained is None or enough else _answered_first(start, pretrained)
+        if pretrained is None or enough:
+            return start
+        answered = _answered_first(start, pretrained)
+        start = replace(start, informs=answered is not None)
         if answered is None or len(answered.pairs) < LEAST_ANSWERED:
             return start
         refined, maps = _refined(views, answered, given)
@@ -213,30 +290,32 @@ class RefinedViews(TwoWay):
 def _answered_first(start: RefinedViews, pretrained: BoostedTrees) -> features.KnownPairs | None:
     """The most frequent words that are each other's answer; None where spelling says nothing."""
 
-    def answers(start: RefinedViews) -> AnswerTable | None:
-        """The answers of one direction, by the vectors as they are mapped."""
+    def evidence(start: RefinedViews) -> tuple[Candidates, Matrix, bool]:
+        """That of one direction, by the vectors as they are mapped, and whether it is any use."""
         views = start.mapped
-        some, evidence = features.evidence_of(
+        some, found = features.evidence_of(
             views, start.halves, np.arange(min(FIRST_WORDS, len(views.source)))
         )
         if views.outside is not None:
-            _fill_outside(views.outside, some, evidence, pretrained)
-        elif not features.spelling_informs(views, start.halves, some, evidence):
-            return None
-        model = AnswerModel.of_pretrained(pretrained, outside=views.outside is not None)
-        log_odds = model.log_odds(evidence)
-        return best_answers(some, log_odds, model.probability(evidence, log_odds), views.csls)
+            _fill_outside(views.outside, some, found, pretrained)
+            return some, found, True
+        return some, found, features.spelling_informs(views, start.halves, some, found)
 
+    model = AnswerModel.of_pretrained(pretrained, outside=start.mapped.outside is not None)
+
+    def answers(some: Candidates, found: Matrix, csls: Callable[[Numbers, Numbers], Matrix]) -> AnswerTable:
+        log_odds = model.log_odds(found)
+        return best_answers(some, log_odds, model.probability(found, log_odds), csls)
+
+    ways = start, start.reversed()
     with ThreadPoolExecutor(min(2, torch.get_num_threads())) as pool:
-        there, back = pool.map(answers, (start, start.reversed()))
-    return None if there is None or back is None else answered_pairs(there, back)
-
-
-def answered_pairs(there: AnswerTable, back: AnswerTable) -> features.KnownPairs:
-    """The pairs (p, 2) of words that are each other's answer, weighing what the less probable is."""
-    pairs = mutual_pairs(there.first(), back.first())
-    sides = (of.probability[of.pointers[own]] for of, own in zip((there, back), pairs.T, strict=True))
-    return features.KnownPairs(pairs, np.minimum(*sides).astype(np.float64))
+        sides = [*pool.map(evidence, ways)]
+        if not any(informs for _, _, informs in sides):
+            return None
+        there, back = pool.map(
+            answers, *zip(*(side[:2] for side in sides), strict=True), (way.mapped.csls for way in ways)
+        )
+    return answered_pairs(there, back)
 
 
 def _refined(
@@ -389,9 +468,10 @@ class _Learner:
         model, report = self._model()
         if labelled is None and pretrained is not None and outside is not None:
             model = AnswerModel.of_pretrained(pretrained, outside=True)
-        report = replace(
-            report, spelling_informs=features.spelling_informs(views, self.start.halves, every, evidence)
-        )
+        informs = self.start.informs
+        if informs is None:
+            informs = features.spelling_informs(views, self.start.halves, every, evidence)
+        report = replace(report, spelling_informs=informs)
         untested = report.undecided or labelled is None
         if untested and not report.spelling_informs and outside is None:
             model = None  # the pretrained trees learned from languages with related spellings
@@ -400,7 +480,9 @@ class _Learner:
         if model is None:
             report = replace(report, by="csls", mix=0.0)
             return ChosenAnswers(csls_answers(lists), report, informed=informed, hubness=hubness)
-        report = replace(report, mix=model.mix, decided=decisive(every, evidence, model, self.rng))
+        some, probed = every.drawn(PROBED, self.rng)
+        decided = decisive(some, evidence[probed], model.log_odds, kinds_of(evidence))
+        report = replace(report, mix=model.mix, decided=decided)
         without, other = None, None
         if report.one_each and pretrained is not None:
             plain = AnswerModel.of_pretrained(pretrained)

@@ -7,8 +7,8 @@ import scipy.linalg
 from muse.ranking import train_ranker
 from muse.ranking.canonical import CanonicalMap, refine
 from muse.ranking.features import KnownPairs
-from muse.ranking.model import read_pretrained
-from muse.ranking.train_ranker import RefinedViews, answered_pairs, learn_answers
+from muse.ranking.model import answered_pairs, read_pretrained
+from muse.ranking.train_ranker import RefinedViews, learn_answers
 from muse.space.derived import AnswerTable
 from tests.support.made_up_pair import made_up, unit
 
