@@ -96,7 +96,7 @@ class TranslateOptions(
     )  # fmt: skip
     ngrams: bool = option(
         False, section="What it does",
-        help="Make vectors for unknown words from n-grams learned from the space itself.",
+        help="Make vectors for unknown words from forms of them that the space has, or else from n-grams.",
     )  # fmt: skip
     lm: Path | None = option(
         None, section="What it does",
