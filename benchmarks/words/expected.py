@@ -1,16 +1,16 @@
-"""The expected share of right first translations against P@1, and the constants of `muse.ranking.expected`.
+"""The expected share of right first translations against P@1, and the error of `muse.ranking.expected`.
 
     python -m benchmarks.words.expected --spaces FOLDER --out FILE.csv [--pairs en-fr,en-it]
-        [--help-given none,5000] [--draws 0] [--variants 5000,10000:half] [--shared ../shared] [--threads 2]
-    python -m benchmarks.words.expected --out FILE.csv --fit
+        [--help-given none,5000] [--draws 0] [--variants 5000,30000:third] [--shared ../shared] [--threads 2]
+    python -m benchmarks.words.expected --out FILE.csv --errors
 
 Each space is aligned once and kept in FOLDER (benchmarks/words/all_evidence.py), and its answers are chosen
 without pairs in each of its VARIANTS: with fewer words, a random half or third of them, noise in the vectors
-(in lengths of a row), or random strings in place of the target's words. `probability`, `mutual` and `gain`
-are what muse knows; P@1 is on the gold list (`p_at_1_gold`) and, where no pairs were given, on the training
-list: `p_at_1` is the mean over BANDS of ranks, which the list covers unevenly. `--fit` reads the file and
-prints the constants, fitted to P@1 on training lists, and the errors on gold lists of at least LEAST_QUERIES
-with one language left out of the fit at a time.
+(in lengths of a row), or random strings in place of the target's words. `probability` is the estimate;
+`mutual` and `gain` of the verdict are what else is known. P@1 is on the gold list (`p_at_1_gold`) and, where
+no pairs were given, on the training list: `p_at_1` is the mean over BANDS of ranks, which the list covers
+unevenly. `--errors` reads the file and prints how far off the estimate is, and a regression of P@1 on
+training lists on all that is known, with one language left out of the regression at a time.
 """
 
 import argparse
@@ -35,7 +35,7 @@ from muse.learn.bilingual import normalise_in_place
 from muse.learn.pair import LanguagePair
 from muse.learn.verdict import judge
 from muse.normalise import DEFAULT_STEPS, normalise
-from muse.ranking.expected import FREQUENT, MOST_GAIN, WIDTH, frequent_shares, log_odds_of
+from muse.ranking.expected import FREQUENT, ExpectedPrecision, frequent_probability, log_odds_of
 from muse.ranking.model import read_pretrained
 from muse.ranking.train_ranker import learn_answers
 from muse.search.exact import set_threads
@@ -45,10 +45,11 @@ from muse.vectors import Vectors
 
 PAIRS = "en-fr,en-de,en-it,web-fr-en,zhang-glove-es-en,zhang-glove-it-en,en-ru,ru-en"
 VARIANTS = "30000,10000,30000:third,10000:third,5000,5000:half,5000:noise0.5,5000:noise1,5000:strings,2500"
+MOST_GAIN = 3.0  # beyond, the gain rests on a handful of pairs
 PARTS = {"half": 2, "third": 3}
 LETTERS = tuple("bcdfghjklmnpqrstvwxz")
 BANDS, LEAST_IN_BAND = 5, 10  # of the ranks up to FREQUENT, and queries in each; one may lack them
-LEAST_QUERIES = 50  # of a list that errors are measured on
+LEAST_QUERIES = 100  # of a list that errors are measured on
 RIDGE = 1.0  # of each weight but that of the mean probability, which is drawn to 1
 COLUMNS = (
     "pair", "help", "draw", "variant", "source", "target", "words", "verdict", "by", "probability", "mutual",
@@ -106,7 +107,9 @@ def measured(space: Space, pair: Pair, variant: str, folder: Path, known: frozen
         if report.by == "csls":
             yield row
             continue
-        probability, mutual = frequent_shares(table, found[other].answers)
+        first, back = (found[side].answers.first() for side in (own, other))
+        mutual = float(((first >= 0) & (back[first] == np.arange(len(first))))[:FREQUENT].mean())
+        probability = frequent_probability(table)
         row |= {"probability": probability, "mutual": mutual, "gain": gain}
         for path, end in _lists(pair, own, folder):
             if end or not known:
@@ -179,7 +182,7 @@ def rows(asked: argparse.Namespace) -> Iterator[Row]:
                         yield row | {"commit": commit(), "date": today()}
 
 
-# The fit
+# The errors
 
 
 def known_of(rows: Sequence[Row]) -> NDArray[np.float64]:
@@ -190,23 +193,23 @@ def known_of(rows: Sequence[Row]) -> NDArray[np.float64]:
     ])  # fmt: skip
 
 
-def fitted(rows: Sequence[Row], name: str) -> NDArray[np.float64]:
+def fitted(rows: Sequence[Row]) -> NDArray[np.float64]:
     """The constant and the weights (4,), none of which is negative: more evidence never means less."""
-    x, y = known_of(rows), np.array([log_odds_of(float(r[name])) for r in rows])
+    x, y = known_of(rows), np.array([log_odds_of(float(r["p_at_1"])) for r in rows])
     signed = np.hstack([x, -x[:, :1]])  # the constant alone may be negative
     prior, drawn_to = np.sqrt(RIDGE) * np.eye(5)[1:4], np.sqrt(RIDGE) * np.eye(3)[0]
     weights, _ = nnls(np.vstack([signed, prior]), np.append(y, drawn_to))
     return np.asarray(np.append(weights[0] - weights[4], weights[1:4]))
 
 
-def left_out(rows: Sequence[Row], of: str, on: str) -> Iterator[tuple[str, Row, float]]:
-    """Each language, and each of its rows with the log odds by a fit to the P@1 `of` rows without it.
+def left_out(rows: Sequence[Row], on: str) -> Iterator[tuple[str, Row, float]]:
+    """Each language, and each of its rows with a P@1 `on` a list: its log odds by a fit to other languages.
 
-    The rows are those with a P@1 `on` the other list. English, on one side of most pairs, stays.
+    English, on one side of most pairs, stays.
     """
     for language in languages(rows):
-        others = [row for row in rows if row[of] and language not in (row["source"], row["target"])]
-        weights = fitted(others, of)
+        others = [row for row in rows if row["p_at_1"] and language not in (row["source"], row["target"])]
+        weights = fitted(others)
         for row in rows:
             queries = int(row["queries_gold"] or 0) if on == "p_at_1_gold" else LEAST_QUERIES
             known = row[on] and queries >= LEAST_QUERIES
@@ -219,34 +222,37 @@ def languages(rows: Sequence[Row]) -> list[str]:
     return sorted({one for row in rows for one in (row["source"], row["target"])} - {"en"})
 
 
-def fit(path: Path) -> None:
-    """Prints the constants, and how far the estimates are off for each language left out."""
+def errors(path: Path) -> None:
+    """Prints the error in log odds, and how far off the estimates are for each language left out."""
     rows = [row for row in read_rows(path) if row["probability"]]
-    trained = list(left_out(rows, "p_at_1", "p_at_1"))
-    error = float(np.sqrt(np.mean([(log_odds_of(float(r["p_at_1"])) - one) ** 2 for _, r, one in trained])))
-    constants = (f"{one:.3f}" for one in fitted([row for row in rows if row["p_at_1"]], "p_at_1"))
-    print(f"CONSTANT, OF_PROBABILITY, OF_MUTUAL, OF_GAIN = {', '.join(constants)}\nERROR = {error:.3f}\n")
-    header(("left out", "estimates", "mean absolute error", "of the mean probability", "in the interval"))
-    found = list(left_out(rows, "p_at_1", "p_at_1_gold"))
-    for name in (*languages(rows), "all"):
-        of = [(row, one) for language, row, one in found if name in (language, "all")]
-        true = np.array([float(row["p_at_1_gold"]) for row, _ in of])
-        expected, plain = np.array([(1 / (1 + np.exp(-x)), float(row["probability"])) for row, x in of]).T
-        inside = [
-            abs(log_odds_of(t) - x) <= WIDTH * error for t, (_, x) in zip(true.tolist(), of, strict=True)
-        ]
-        shown = (abs(true - one).mean() for one in (expected, plain))
-        table_row([name, len(of), *(f"{100 * one:.1f}" for one in shown), f"{100 * np.mean(inside):.0f} %"])
+    known = [(float(row["p_at_1"]), float(row["probability"])) for row in rows if row["p_at_1"]]
+    apart = np.array([log_odds_of(true) - log_odds_of(one) for true, one in known])
+    print(
+        f"{len(known)} on training lists: ERROR = {np.sqrt((apart**2).mean()):.3f}, mean {apart.mean():.3f}\n"
+    )
+    header(("language", "list", "estimates", "mean absolute error", "of the regression", "in the interval"))
+    for name, on in (("training", "p_at_1"), ("gold", "p_at_1_gold")):
+        found = list(left_out(rows, on))
+        for language in (*languages(rows), "all"):
+            of = [(row, x) for own, row, x in found if language in (own, "all")]
+            if not of:
+                continue
+            pairs = ((float(row[on]), float(row["probability"]), 1 / (1 + np.exp(-x))) for row, x in of)
+            true, plain, regressed = np.array(list(pairs)).reshape(-1, 3).T
+            bounds = np.array([ExpectedPrecision.of(one).ci95 for one in plain]).reshape(-1, 2) / 100
+            inside = (bounds[:, 0] <= true) & (true <= bounds[:, 1])
+            off = (f"{100 * abs(true - one).mean():.1f}" for one in (plain, regressed))
+            table_row([language, name, len(of), *off, f"{100 * inside.mean():.0f} %"])
 
 
 def main() -> None:
-    """Measures, or fits."""
+    """Measures, or prints the errors."""
     asked = command_line(
         __doc__, out=NEEDED, spaces=(Path("spaces"), "folder of the spaces"), pairs=PAIRS, help_given=NONE,
-        draws="0", variants=VARIANTS, fit=(False, "print the fit to --out"), shared=SHARED, threads=2,
+        draws="0", variants=VARIANTS, errors=(False, "print those of --out"), shared=SHARED, threads=2,
     )  # fmt: skip
-    if asked.fit:
-        fit(asked.out)
+    if asked.errors:
+        errors(asked.out)
         return
     asked.spaces.mkdir(parents=True, exist_ok=True)
     set_threads(asked.threads)

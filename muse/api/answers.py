@@ -16,7 +16,7 @@ from muse.learn.supervise.cross_validation import HeldOutMaps
 from muse.learn.verdict import LEAST_GOOD, capped
 from muse.lexicon import Lexicon
 from muse.progress import Progress
-from muse.ranking.expected import ExpectedPrecision, frequent_shares
+from muse.ranking.expected import ExpectedPrecision, frequent_probability
 from muse.ranking.external_scores import ExternalScores
 from muse.ranking.features import HeldOutRows, KnownPairs
 from muse.ranking.model import ChoiceReport, read_pretrained
@@ -72,14 +72,13 @@ def choose_answers(
                 given = known_pairs(held_out, normalised[language], normalised[space.pivot])
             given = replace(given, outside=known.outside)
             trees = known.pretrained or read_pretrained()
-            gain = learned[language].verdict.gain
-            reports[language] = _choose(space, language, given, trees, gain, seed, folder)
+            reports[language] = _choose(space, language, given, trees, seed, folder)
             tick(place + 1)
     return reports
 
 
 def _choose(
-    space: Space, language: str, given: KnownPairs, trees: BoostedTrees, gain: float, seed: int, folder: Path
+    space: Space, language: str, given: KnownPairs, trees: BoostedTrees, seed: int, folder: Path
 ) -> tuple[ChoiceReport, ChoiceReport]:
     source, target = space.vectors(language), space.vectors(space.pivot)
     found = learn_answers(
@@ -91,11 +90,12 @@ def _choose(
     if len(hubness) == len(direction):
         write_hubness(folder, direction, (hubness[0], hubness[1]))
     reports = []
-    for way, one, back in zip((direction, direction[::-1]), found, found[::-1], strict=True):
+    for way, one in zip((direction, direction[::-1]), found, strict=True):
         report = one.report
         if report.by != "csls":
-            shares = frequent_shares(one.answers, back.answers)
-            report = replace(report, expected=ExpectedPrecision.of(*shares, gain))
+            share = frequent_probability(one.answers)
+            expected = ExpectedPrecision.of(share, report.evidence, report.tested)
+            report = replace(report, expected=expected)
             write_answers(folder, way, replace(one.answers, report=report.as_json()))
             if one.unseen is not None:
                 write_unseen(folder, way, one.unseen)

@@ -43,6 +43,8 @@ LABELS = ("failed", "doubtful", "aligned")  # from worst to best
 ALIGNED, FAILED = 0.8, 0.2  # confidence at or above, and below
 P_AT_1 = (1, 3)  # the prior of the P@1 of a mapping of words, Beta(1, 3): its mean is .25
 LEAST_GOOD = 0.06  # of it: self-learning from a few pairs brings some percent of the words wherever it ends
+SURELY_GOOD = 0.12  # to be aligned although the vectors do not agree: held-out words are frequent ones
+UNSURE = 0.79  # the highest confidence that is not aligned
 TINY = 1e-300  # of a probability, for its logarithm
 LEAST_CHANCE = 1e-4  # a chance of 0 on few words only means that it was too small to see
 
@@ -137,27 +139,34 @@ def with_pairs(
     """The verdict where `right` of `tested` held-out words were translated correctly.
 
     The odds of `verdict`, which alone cannot convince, times the Bayes factor of a P@1 of at least LEAST_GOOD
-    against a lower one, by the prior Beta(1, 3). Unlabelled vectors, whose counterparts are hard to find even
-    by a right mapping, give the `chance` (a rate): there the factor is of any P@1 against that one. The
-    factor belongs to the best of several `methods`, whose number multiplies the chance of a large one: a
-    factor above 1 is divided by their number, down to 1.
+    against a lower one, by the prior Beta(1, 3). Where the vectors alone are not aligned, these are only if
+    the same holds of SURELY_GOOD. Unlabelled vectors, whose counterparts are hard to find even by a right
+    mapping, give the `chance` (a rate): there the factor is of any P@1 against that one. The factor belongs
+    to the best of several `methods`, whose number multiplies the chance of a large one: a factor above 1 is
+    divided by their number, down to 1.
     """
     if not tested:
         return verdict
     a, b = P_AT_1
-    if chance is None:
-        prior_odds = _log_odds_of_good(a, b)
-        factor = _log_odds_of_good(a + right, b + tested - right) - prior_odds
-    else:
+    prior = min(max(verdict.confidence, FAILED), ALIGNED)
+
+    def confidence(factor: float) -> float:
+        if factor > 0:
+            factor = max(0.0, factor - math.log(methods))
+        odds = math.log(prior / (1 - prior)) + factor
+        return 1 / (1 + math.exp(-min(max(odds, -50), 50)))
+
+    if chance is not None:
         rate = min(max(chance, LEAST_CHANCE), 0.5)
         factor = _log_beta(right + a, tested - right + b) - _log_beta(a, b)
-        factor -= right * math.log(rate) + (tested - right) * math.log1p(-rate)
-    prior = min(max(verdict.confidence, FAILED), ALIGNED)
-    if factor > 0:
-        factor = max(0.0, factor - math.log(methods))
-    odds = math.log(prior / (1 - prior)) + factor
-    confidence = 1 / (1 + math.exp(-min(max(odds, -50), 50)))
-    return _judged(verdict, confidence)
+        return _judged(
+            verdict, confidence(factor - right * math.log(rate) - (tested - right) * math.log1p(-rate))
+        )
+    good, sure = (
+        confidence(_log_odds_above(least, a + right, b + tested - right) - _log_odds_above(least, a, b))
+        for least in (LEAST_GOOD, SURELY_GOOD)
+    )
+    return _judged(verdict, good if verdict.confidence >= ALIGNED else min(good, max(sure, UNSURE)))
 
 
 def capped(verdict: Verdict, confidence: float) -> Verdict:
@@ -170,9 +179,9 @@ def _judged(verdict: Verdict, confidence: float) -> Verdict:
     return replace(verdict, label=_label(confidence), confidence=confidence)
 
 
-def _log_odds_of_good(a: int, b: int) -> float:
-    """The log odds that a P@1 distributed as Beta(a, b) is at least LEAST_GOOD."""
-    below, above = (f(a, b, LEAST_GOOD) for f in (scipy.special.betainc, scipy.special.betaincc))
+def _log_odds_above(least: float, a: int, b: int) -> float:
+    """The log odds that a P@1 distributed as Beta(a, b) is at least so high."""
+    below, above = (f(a, b, least) for f in (scipy.special.betainc, scipy.special.betaincc))
     return math.log(max(above, TINY)) - math.log(max(below, TINY))
 
 

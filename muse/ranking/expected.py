@@ -1,10 +1,9 @@
 """Expected precision: the share of first translations that are right, estimated without a dictionary.
 
-The log odds of P@1 are linear in what a run knows of itself: the log odds of the mean probability of the
-answers, those of the share of words that are each other's answer, and the gain of the verdict. The estimate
-is about words like the FREQUENT most frequent ones of the source, whose answers a list of translations is
-asked for. `benchmarks/words/expected.py` fits the constants to measured P@1, and the interval to its errors
-on languages left out of the fit.
+It is the mean probability of the answers to the FREQUENT most frequent words of the source, and is about
+words like these that a list of translations asks for. The log odds of measured P@1 differ from its own by
+ERROR (`benchmarks/words/expected.py`): regressions on the share of mutual answers and the verdict's gain as
+well were farther off on languages left out of them.
 """
 
 import math
@@ -17,12 +16,9 @@ import numpy as np
 from muse.space.derived import AnswerTable
 
 FREQUENT = 10_000
-# By benchmarks/words/expected.py: what is added, and the weights of log odds and gain.
-CONSTANT, OF_PROBABILITY, OF_MUTUAL, OF_GAIN = 0.0, 1.0, 0.0, 0.0
-ERROR = 0.3  # of log odds: the root mean square on languages left out
+ERROR = 0.4  # the root mean square, in log odds
 WIDTH = 1.96  # of the interval, in errors
 LEAST_SHARE = 0.005  # shares are clipped to it and its complement
-MOST_GAIN = 3.0  # beyond, the gain rests on a handful of pairs
 
 
 @dataclass(frozen=True)
@@ -33,11 +29,21 @@ class ExpectedPrecision:
     ci95: tuple[float, float]
 
     @classmethod
-    def of(cls, probability: float, mutual: float, gain: float) -> Self:
-        """The estimate from the mean probability, the share of mutual answers and the verdict's gain."""
-        found = CONSTANT + OF_PROBABILITY * log_odds_of(probability) + OF_MUTUAL * log_odds_of(mutual)
-        found += OF_GAIN * min(max(gain, 0.0), MOST_GAIN)
-        return cls(_percent(found), (_percent(found - WIDTH * ERROR), _percent(found + WIDTH * ERROR)))
+    def of(cls, probability: float, held_out: float | None = None, tested: int = 0) -> Self:
+        """The estimate from the mean probability of frequent words.
+
+        Where pairs were given, `held_out` is the share of `tested` words that were answered right without
+        theirs. Both log odds are then averaged, weighted by their precision; the probabilities are trusted
+        less the more they promise beyond that share.
+        """
+        found, error = log_odds_of(probability), ERROR
+        if held_out is not None and tested:
+            measured = log_odds_of((held_out * tested + 1) / (tested + 2))
+            sure = 1 / (ERROR**2 + max(0.0, found - measured) ** 2)
+            sure_measured = 1 / (ERROR**2 + 4 / tested)  # 4 / n: the variance of the log odds of one half
+            found = (sure * found + sure_measured * measured) / (sure + sure_measured)
+            error = (sure + sure_measured) ** -0.5
+        return cls(_percent(found), (_percent(found - WIDTH * error), _percent(found + WIDTH * error)))
 
     @classmethod
     def of_report(cls, report: Mapping[str, Any]) -> Self | None:
@@ -49,8 +55,9 @@ class ExpectedPrecision:
 
     def at_least(self, share: float) -> float:
         """The probability that P@1 is at least this share: its log odds are normal about the estimate."""
-        apart = log_odds_of(share) - log_odds_of(self.p_at_1 / 100)
-        return math.erfc(apart / (ERROR * math.sqrt(2))) / 2
+        middle, low, high = (log_odds_of(one / 100) for one in (self.p_at_1, *self.ci95))
+        errors = 2 * WIDTH * (log_odds_of(share) - middle) / (high - low)
+        return math.erfc(errors / math.sqrt(2)) / 2
 
     def as_json(self) -> dict[str, Any]:
         """The fields that `--json` shows."""
@@ -80,9 +87,8 @@ def _percent(log_odds: float) -> float:
     return round(100 / (1 + math.exp(-log_odds)), 1)
 
 
-def frequent_shares(there: AnswerTable, back: AnswerTable) -> tuple[float, float]:
-    """The mean probability of the answers to the FREQUENT most frequent words, and the mutual share."""
-    first, best = there.first()[:FREQUENT], back.first()
-    some, words = first >= 0, np.arange(len(first))
-    shares = there.probability[there.pointers[words[some]]]
-    return float(shares.sum(dtype=np.float64)) / len(first), float((some & (best[first] == words)).mean())
+def frequent_probability(table: AnswerTable) -> float:
+    """The mean probability of the answers to the FREQUENT most frequent words, 0 for a word without any."""
+    starts = table.pointers[: FREQUENT + 1]
+    firsts = starts[:-1][np.diff(starts) > 0]
+    return float(table.probability[firsts].sum(dtype=np.float64)) / (len(starts) - 1)
