@@ -8,6 +8,7 @@ look is known from a sample of the queries: from how many are nearer to it than 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from muse.search.approximate import BEST, Demand
+from muse.search.bidirectional_search import BothDirections
 from muse.search.exact import Neighbours, nearest, nonzero_places
 from muse.vectors import Matrix, Numbers
 
@@ -27,6 +29,28 @@ BOUNDING = 1, 4  # clusters, after which fewer keys of the next are near enough 
 BLOCK = 8_192  # queries at a time
 # A key that was found is one number: its query, how far it is, as 2 ** 24 times 1 - product, and the key.
 ONE, KEY_BITS, QUERY_FROM = 2.0**24, 24, 50
+
+
+def nearest_both_by_clusters(source: Tensor, target: Tensor, k: int, demand: Demand) -> BothDirections:
+    """The k nearest targets (n, d) of every source, and back, as far as either direction finds them."""
+    with ThreadPoolExecutor(min(2, torch.get_num_threads())) as pool:
+        sides = (source, target), (target, source), (k, k), (demand, demand)
+        there, back = pool.map(nearest_by_clusters, *sides)
+        return BothDirections(*pool.map(_completed, (there, back), (back, there)))
+
+
+def _completed(found: Neighbours, back: Neighbours) -> Neighbours:
+    """The k nearest (n, k) of those found and of those by which a row was found, among their own (m, k)."""
+    count, k = found.indices.shape
+    pairs = np.arange(count)[:, None] << KEY_BITS | found.indices.numpy()
+    others = back.indices.numpy() << KEY_BITS | np.arange(len(back.indices))[:, None]
+    pairs, places = np.unique(np.append(pairs, others), return_index=True)
+    scores = np.append(found.scores.numpy(), back.scores.numpy())[places]
+    rows = pairs >> KEY_BITS
+    order = np.argsort(rows + (1 - scores.astype(np.float64)) / 4)  # a product is -1 or more
+    rank = np.arange(len(rows)) - np.searchsorted(rows, np.arange(count))[rows]
+    best = order[rank < k].reshape(count, k)
+    return Neighbours(torch.from_numpy(scores[best]), torch.from_numpy(pairs[best] % 2**KEY_BITS))
 
 
 def nearest_by_clusters(queries: Tensor, keys: Tensor, k: int, demand: Demand, seed: int = 0) -> Neighbours:

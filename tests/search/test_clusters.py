@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from muse.search.approximate import Demand
-from muse.search.clusters import nearest_by_clusters
+from muse.search.clusters import nearest_both_by_clusters, nearest_by_clusters
 from muse.search.exact import nearest
 
 K = 12
@@ -40,3 +40,18 @@ def test_where_clusters_say_nothing_the_search_is_exact(keys: int) -> None:
     found, exact = nearest_by_clusters(queries, few, K, Demand(1, 1)), nearest(queries, few, K)
     torch.testing.assert_close(found.scores, exact.scores, atol=1e-6, rtol=0)
     assert torch.equal(found.indices, exact.indices)
+
+
+def test_what_one_direction_misses_the_other_finds() -> None:
+    source, target = made(4_000, 40, 1), made(5_000, 40, 2)
+    demand = Demand(0.8, 0.7)
+    both = nearest_both_by_clusters(source, target, K, demand)
+    for found, (own, other) in zip(both, ((source, target), (target, source)), strict=True):
+        exact, alone = nearest(own, other, K), nearest_by_clusters(own, other, K, demand)
+        torch.testing.assert_close(
+            found.scores, (own[:, None] * other[found.indices]).sum(2), atol=1e-6, rtol=0
+        )
+        assert (found.scores.diff(dim=1) <= 0).all() and (found.scores >= alone.scores - 1e-6).all()
+        assert all(len(set(row)) == K for row in found.indices.tolist())
+        missed, still = ((one.scores[:, 0] < exact.scores[:, 0] - 1e-6).sum() for one in (alone, found))
+        assert 2 * still < missed
