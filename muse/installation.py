@@ -26,6 +26,7 @@ REQUIRED = {
     "sklearn": "scikit-learn",
     "scipy": "scipy",
     "starlette": "starlette",
+    "threadpoolctl": "threadpoolctl",
     "torch": "torch",
     "uvicorn": "uvicorn",
     "xgboost": "xgboost" if sys.platform == "darwin" else "xgboost-cpu",

@@ -84,6 +84,7 @@ ONLY_USERS = {
     },
     "spacy": {"export.spacy_folder", "files.vectors.spacy"},
     "srsly": {"files.vectors.spacy"},
+    "threadpoolctl": {"search.exact"},
     "tokenizers": {"export.static_embedding", "sentences.systems.pieces"},
     "transformers": {"sentences.systems.backbone"},
     "uvicorn": {"web.app"},

@@ -61,6 +61,7 @@ from muse.ranking.neighbourhoods import COLUMNS, Neighbourhoods
 from muse.ranking.oov import OovRanker, learn_by_forms
 from muse.ranking.spelling import Spellings
 from muse.ranking.trees import BoostedTrees, TreesConfig, fit_trees
+from muse.search.exact import one_blas_thread
 from muse.space.derived import AnswerTable
 from muse.space.inflections import learn_suffix_rules
 from muse.vectors import Doubles, Flags, Matrix, Numbers
@@ -113,6 +114,7 @@ class _Labelled:
     one_each: bool = field(kw_only=True)
 
 
+@one_blas_thread()
 def learn_answers(
     words: tuple[Sequence[str], Sequence[str]],
     rows: tuple[Matrix, Matrix],

@@ -210,6 +210,18 @@ def set_threads(threads: int) -> None:
     faiss.omp_set_num_threads(threads)
 
 
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """A context in which numpy's and scipy's linear algebra has one thread; torch's keeps its own.
+
+    Where several threads of Python decompose small matrices, the threads of each wait busily for the others'.
+    """
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(limits=1, user_api="blas"):
+        yield
+
+
 _AUTO: ContextVar[str] = ContextVar("the backend of auto", default="torch")
 
 
