@@ -40,7 +40,8 @@ LEAST_RANK = 3_000  # the most frequent words are never unseen
 LETTERS = 4
 SURE = 0.5
 COLUMNS = (
-    "language", "asked", "answered_by", "words", *interval_columns("p_at_1"), "strictly", "mean_probability",
+    "language", "lists", "asked", "answered_by", "words", *interval_columns("p_at_1"), "strictly",
+    "mean_probability",
     "at_50_percent", "right_at_50_percent", "seconds", "commit", "date",
 )  # fmt: skip
 
@@ -145,6 +146,7 @@ def main() -> None:
     pairs = [pair for path in asked.gold for pair in read_lexicon(path).pairs]
     pairs += [(own, other) for path in asked.back for other, own in read_lexicon(path).pairs]
     gold = inflections(source.words[LEAST_RANK:], asked.src, pairs)
+    lists = " ".join(path.name for path in (*asked.gold, *asked.back))
     rng = np.random.default_rng(asked.seed)
     words = [[*gold][place] for place in np.sort(rng.permutation(len(gold))[:HELD_OUT])]
     space_without = held_out(source, target, words, asked.seed)
@@ -168,7 +170,13 @@ def main() -> None:
         began = time.process_time()
         found = space_without.answer(some, np.ascontiguousarray(made(some)), by_forms)
         seconds = time.process_time() - began
-        fields = {"language": asked.src, "asked": kind, "answered_by": name, "words": len(some)}
+        fields = {
+            "language": asked.src,
+            "lists": lists,
+            "asked": kind,
+            "answered_by": name,
+            "words": len(some),
+        }
         fields |= figures(found, None if some is wrong else [gold[word] for word in words])
         fields |= {"seconds": seconds, "commit": commit(), "date": today()}
         append_rows(asked.out, COLUMNS, [fields])
