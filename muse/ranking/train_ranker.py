@@ -59,6 +59,7 @@ from muse.ranking.model import (
 )
 from muse.ranking.neighbourhoods import COLUMNS, Neighbourhoods
 from muse.ranking.oov import OovRanker, learn_by_forms
+from muse.ranking.own_strings import doubt
 from muse.ranking.spelling import Spellings
 from muse.ranking.trees import BoostedTrees, TreesConfig, fit_trees
 from muse.search.exact import one_blas_thread
@@ -305,9 +306,9 @@ def _answered_first(start: RefinedViews, pretrained: BoostedTrees) -> features.K
 
     model = AnswerModel.of_pretrained(pretrained, outside=start.mapped.outside is not None)
 
-    def answers(some: Candidates, found: Matrix, csls: Callable[[Numbers, Numbers], Matrix]) -> AnswerTable:
-        log_odds = model.log_odds(found)
-        return best_answers(some, log_odds, model.probability(found, log_odds), csls)
+    def answers(views: features.BilingualViews, some: Candidates, found: Matrix) -> AnswerTable:
+        log_odds = model.log_odds(found) - doubt(views, some)
+        return best_answers(some, log_odds, model.probability(found, log_odds), views.csls)
 
     ways = start, start.reversed()
     with ThreadPoolExecutor(min(2, torch.get_num_threads())) as pool:
@@ -315,7 +316,7 @@ def _answered_first(start: RefinedViews, pretrained: BoostedTrees) -> features.K
         if not any(informs for _, _, informs in sides):
             return None
         there, back = pool.map(
-            answers, *zip(*(side[:2] for side in sides), strict=True), (way.mapped.csls for way in ways)
+            answers, (way.mapped for way in ways), *zip(*(side[:2] for side in sides), strict=True)
         )
     return answered_pairs(there, back)
 
@@ -486,12 +487,12 @@ class _Learner:
         decided = decisive(some, evidence[probed], model.log_odds, kinds_of(evidence))
         report = replace(report, mix=model.mix, decided=decided)
         without, other = None, None
-        if report.one_each and pretrained is not None:
-            plain = AnswerModel.of_pretrained(pretrained)
-            other = plain.log_odds(evidence)
+        if pretrained is not None:
+            other = pretrained_odds(pretrained, evidence) - doubt(self.start.mapped, every)
         log_odds = model.log_odds(evidence, other)
-        if other is not None:
-            curve, without = _without_pairs(every, log_odds, other, plain.probability(evidence, other))
+        if report.one_each and other is not None and pretrained is not None:
+            plain = AnswerModel.of_pretrained(pretrained).probability(evidence, other)
+            curve, without = _without_pairs(every, log_odds, other, plain)
             model = replace(model, curve=curve)
         probability = model.probability(evidence, log_odds)
         answers = best_answers(every, log_odds, probability, self.start.mapped.csls)
