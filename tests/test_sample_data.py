@@ -14,6 +14,7 @@ SAMPLE = ROOT / "embeddings" / "sample"
 GOLD = ROOT / "dictionaries" / "fr-en.sample.txt"
 FIRST = ROOT / "dictionaries" / "fr-en.first-words.txt"
 EVERYDAY = [ROOT / "dictionaries" / f"{direction}.everyday.txt" for direction in ("fr-en", "en-fr")]
+SAME_STRINGS = [ROOT / "dictionaries" / f"{direction}.same-strings.txt" for direction in ("fr-en", "en-fr")]
 LANGUAGES = ("fr", "en")
 MAX_BYTES = 8_000_000
 SOURCE_WORDS = {GOLD: 1_000, FIRST: 100}
@@ -58,7 +59,13 @@ def test_checksums_match(folder: str) -> None:
 
 def test_checksums_cover_every_file() -> None:
     listed = {path for folder in ("embeddings", "dictionaries") for path, _ in _checksums(folder)}
-    assert listed == {GOLD, FIRST, *EVERYDAY, *(SAMPLE / f"{language}.vec.gz" for language in LANGUAGES)}
+    assert listed == {
+        GOLD,
+        FIRST,
+        *EVERYDAY,
+        *SAME_STRINGS,
+        *(SAMPLE / f"{language}.vec.gz" for language in LANGUAGES),
+    }
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
