@@ -211,7 +211,7 @@ class Candidates:
         return Candidates(self.words[kept], pointers, self.columns[of_kept]), of_kept
 
     def drawn(self, count: int, rng: np.random.Generator) -> tuple[Candidates, Flags]:
-        """Those of so many words, drawn at random, as `only` gives them."""
+        """The candidates of so many words, drawn at random, and which of all candidates these are (c,)."""
         kept = np.zeros(len(self.words), bool)
         kept[rng.permutation(len(kept))[:count]] = True
         return self.only(kept)

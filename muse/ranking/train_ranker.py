@@ -294,7 +294,7 @@ def _answered_first(start: RefinedViews, pretrained: BoostedTrees) -> features.K
     """The most frequent words that are each other's answer; None where spelling says nothing."""
 
     def evidence(start: RefinedViews) -> tuple[Candidates, Matrix, bool]:
-        """That of one direction, by the vectors as they are mapped, and whether it is any use."""
+        """The evidence of one direction, by the vectors as they are mapped, and whether it is any use."""
         views = start.mapped
         some, found = features.evidence_of(
             views, start.halves, np.arange(min(FIRST_WORDS, len(views.source)))

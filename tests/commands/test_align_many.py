@@ -23,7 +23,8 @@ from tests.support.toys import DIMENSION, cloud, write_vec
 COUNT = 600
 LANGUAGES = ("en", "fr", "de", "es")
 LONE = {"space", "init", "criterion", "verdict", "confidence", "agreement", "mutual", "unsupervised",
-        "seconds", "candidates", "words", "peak_memory_mb", "signature", "via", "answers"}  # fmt: skip
+        "expected_p_at_1", "expected_ci95", "seconds", "candidates", "words", "peak_memory_mb", "signature",
+        "via", "answers"}  # fmt: skip
 
 
 SEVERAL = "muse align --init similarity --threads 1 --src fr --src de --tgt en --out several --quiet"
