@@ -31,7 +31,8 @@ PRETRAINED = Path(__file__).with_name("pretrained.npz")
 UNSPELLED = "unspelled."  # before the names of arrays of the trees for languages that are spelled unlike
 ANSWERS = 10  # candidates of a word that are kept
 BINS = 20  # of the calibration, at most
-SAME_STRING = 2.5  # log odds of a word's own spelling; chosen on the training lists of five pairs, like all
+SAME_STRING = 5.0  # log odds of a word's own spelling; chosen on the training lists of five pairs, like all
+LOG_RANKS_APART = float(np.log(10))  # how far the logarithms of both ranks may be apart for that
 LEAST_LETTERS = 2  # letters at least: m and t are no names, but parts of I'm and don't
 SAME_STRING_PROBABLE = 2.0  # of SAME_STRING, what counts in the probability: all of it promised too much
 OUTSIDE_WEIGHT = 2.0  # of outside log odds: pretrained trees are too sure. Chosen on en-de and en-ru
@@ -221,7 +222,8 @@ def pretrained_odds(trees: BoostedTrees, evidence: Matrix) -> Doubles:
     """The log odds (c,) by trees learned on other languages, names considered.
 
     The sentences that those learned from have few names. A word that both languages spell alike gets
-    SAME_STRING more. The log odds of outside scores are added.
+    SAME_STRING more; not one of very different ranks, which, like French tu and its trace in English, is a
+    false friend or noise. The log odds of outside scores are added.
     """
     outside = OUTSIDE_WEIGHT * evidence[:, -1] if evidence.shape[1] > len(NAMES) else 0.0
     return trees.log_odds(evidence) + SAME_STRING * _own_spelling(evidence) + outside
@@ -235,9 +237,11 @@ def answered_pairs(there: AnswerTable, back: AnswerTable) -> KnownPairs:
 
 
 def _own_spelling(evidence: Matrix) -> Matrix:
-    """1 for a candidate (c,) that is spelled like the word, not a single letter, else 0."""
-    same, length = (evidence[:, NAMES.index(name)] for name in ("same string", "length"))
-    return np.asarray(same * (length >= LEAST_LETTERS), np.float32)
+    """1 for a candidate (c,) of a similar rank that is spelled like the word, not a single letter, else 0."""
+    same, rarer, length = (
+        evidence[:, NAMES.index(name)] for name in ("same string", "rank difference", "length")
+    )
+    return np.asarray(same * (np.abs(rarer) <= LOG_RANKS_APART) * (length >= LEAST_LETTERS), np.float32)
 
 
 def best_answers(

@@ -220,8 +220,8 @@ def test_mixed_log_odds() -> None:
     rows[:, NAMES.index("length")] += 2
     here, pretrained = (fit_trees(rows, rows[:, column] > 0, rng=rng) for column in (0, 1))
     mixed = AnswerModel(here, pretrained, 0.25, ProbabilityCurve.identity())
-    same, length = rows[:, places_of("same string", "length")].T
-    names = 2.5 * same * (length >= 2)  # a word's own spelling
+    same, apart, length = rows[:, places_of("same string", "rank difference", "length")].T
+    names = 5 * same * (abs(apart) <= np.log(10)) * (length >= 2)  # a word's own spelling, of a similar rank
     expected = 0.25 * here.log_odds(rows) + 0.75 * (pretrained.log_odds(rows) + names)
     np.testing.assert_allclose(mixed.log_odds(rows), expected, rtol=1e-5)
 
