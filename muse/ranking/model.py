@@ -289,12 +289,17 @@ class ChoiceReport:
     decided: Mapping[str, float] = field(default_factory=dict)
     expected: ExpectedPrecision | None = None
 
+    @property
+    def learned_from(self) -> int:
+        """The number of words with known translations; 0 where trees of other languages choose."""
+        return self.labelled if self.mix or self.by == "csls" else 0
+
     def as_json(self) -> dict[str, Any]:
         """The fields that `--json` shows and a table of answers keeps; shares in percent, rounded."""
         return {
             "by": self.by,
             "evidence": {kind: _percent(share) for kind, share in self.decided.items()},
-            "trained_on": self.labelled,
+            "trained_on": self.learned_from,
             "of_other_languages": None if self.by == "csls" else round(1 - self.mix, 2),
             "held_out_p_at_1": _percent(self.evidence),
             "csls_p_at_1": _percent(self.csls),
@@ -309,9 +314,9 @@ class ChoiceReport:
             reason = f"no gain on {self.tested} held-out words" if self.tested else "no other evidence helps"
             return f"by CSLS alone: {reason}"
         kinds = ", ".join(f"{kind} {100 * share:.0f} %" for kind, share in self.decided.items())
-        learned = f"{self.labelled} words with known translations" if self.labelled else "other languages"
-        held_out = ""
-        if self.csls is not None and self.evidence is not None:
+        known, held_out = self.learned_from, ""
+        learned = f"{known} words with known translations" if known else "other languages"
+        if known and self.csls is not None and self.evidence is not None:
             held_out = f"; P@1 {100 * self.evidence:.1f} for {100 * self.csls:.1f} on words held out"
         return f"by all evidence, learned from {learned}{held_out}; decisive: {kinds}"
 

@@ -268,7 +268,7 @@ def write_unseen(folder: Path, languages: tuple[str, str], unseen: OovRanker) ->
 
 
 def find_unseen(space: Space, direction: tuple[str, str]) -> OovRanker | None:
-    """How words beyond those of the space are answered; None where its answers are those of CSLS."""
+    """How words beyond those of the space are answered; None where CSLS ranks them."""
     counts = len(space.vectors(direction[0])), len(space.vectors(direction[1]))
     name = derived_name(MODEL, *direction)
     return space.once(

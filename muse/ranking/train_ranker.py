@@ -86,9 +86,10 @@ MOST_SAME = 0.8  # of the pairs: if more are of the same string, they say nothin
 class ChosenAnswers:
     """The answers from one language to another and how they were chosen; `unseen` answers further words.
 
-    It is None where the answers are those of CSLS. `without_pairs` (n,) are the first answers by the
-    pretrained trees, where a list of one translation each cannot tell how probable answers are. `informed` is
-    whether outside scores said anything. `hubness` (n,) is that of the words, None where not found exactly.
+    It is None where CSLS ranks these: where it ranks all, or spelling says nothing. `without_pairs` (n,) are
+    the first answers by the pretrained trees, where a list of one translation each cannot tell how probable
+    answers are. `informed` is whether outside scores said anything. `hubness` (n,) is that of the words, None
+    where not found exactly.
     """
 
     answers: AnswerTable
@@ -150,9 +151,12 @@ def learn_answers(
         return learn_answers(
             words, rows, given, rng=untouched, pretrained=pretrained, both=both, config=config
         )
-    if unspelled is not None and all(one.report.by == "csls" and one.report.undecided for one in found):
-        reports = [one.report for one in found]
-        found = _without_spelling(start, given, unspelled, rng, reports)[: len(starts)]
+    reports = [one.report for one in found]
+    lacking = [one.by == "csls" and (one.undecided or not one.labelled) for one in reports]
+    if unspelled is not None and any(lacking):
+        others = _without_spelling(start, given, unspelled, rng, reports)
+        sides = zip(found, others, lacking, strict=False)
+        found = tuple(other if lacks else one for one, other, lacks in sides)
     if both:
         found = _more_mutual(found, start.mapped.lists, outside=given.outside is not None)
     return _with_forms(found, words, rows, untouched)
@@ -198,7 +202,8 @@ def _without_spelling(
     """
     views = start.mapped
     ways, lists = (views, views.reversed()), (views.lists, views.lists.reversed())
-    reports = reports or [ChoiceReport("csls", 0, 0.0, spelling_informs=False) for _ in ways]
+    untested = ChoiceReport("csls", 0, 0.0, spelling_informs=False)
+    reports = [*reports, *[untested] * (len(ways) - len(reports))]
     few = min(FIRST_WORDS, len(views.source)), min(FIRST_WORDS, len(views.target))
     first = views.source[: few[0]], views.target[: few[1]]
     whole = few == (len(views.source), len(views.target))

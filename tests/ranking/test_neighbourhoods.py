@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from muse.ranking.candidates import Candidates, NeighbourLists
+from muse.ranking.features import KnownPairs
 from muse.ranking.model import csls_answers, read_pretrained
 from muse.ranking.neighbourhoods import NAMES, NEAR, TEMPERATURE, Neighbourhoods, margins
 from muse.ranking.train_ranker import learn_answers
+from tests.ranking.test_train_ranker import FEW
 from tests.support.made_up_pair import Made, made_up, unit
 
 
@@ -109,3 +111,22 @@ def test_words_that_are_spelled_by_chance_gain() -> None:
     alone = replace(read_pretrained(), unspelled=None)
     kept = learn_answers(made.words, made.rows, rng=np.random.default_rng(0), pretrained=alone)
     assert [one.report.by for one in kept] == ["csls"] * 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("repeated", "both"), [(False, True), (False, False), (True, True)])
+def test_pairs_that_decide_nothing_are_not_learned_from(repeated: bool, both: bool) -> None:
+    made = made_up(2_000, noise=1.0, spelled="ids")
+    right = np.flatnonzero(NeighbourLists.of(*made.rows).columns[:, 0] == made.gold)[:60]
+    targets = made.gold[right]
+    if repeated:  # too few targets to learn from, back
+        targets = np.repeat(targets[::2], 2)
+    given = KnownPairs(np.stack([right, targets], axis=1), np.ones(60))
+    found = learn_answers(
+        made.words, made.rows, given, rng=np.random.default_rng(0), pretrained=read_pretrained(), both=both,
+        config=FEW,
+    )  # fmt: skip
+    assert [one.report.by for one in found] == ["all evidence"] * (1 + both)
+    assert found[0].report.undecided
+    assert found[0].report.as_json()["trained_on"] == 0
+    assert "learned from other languages; decisive" in str(found[0].report)
