@@ -155,8 +155,9 @@ def learn_answers(
     lacking = [one.by == "csls" and (one.undecided or not one.labelled) for one in reports]
     if unspelled is not None and any(lacking):
         others = _without_spelling(start, given, unspelled, rng, reports)
-        sides = zip(found, others, lacking, strict=False)
-        found = tuple(other if lacks else one for one, other, lacks in sides)
+        found = tuple(
+            other if lacks else one for one, other, lacks in zip(found, others, lacking, strict=False)
+        )
     if both:
         found = _more_mutual(found, start.mapped.lists, outside=given.outside is not None)
     return _with_forms(found, words, rows, untouched)
