@@ -239,11 +239,18 @@ class OptionSet:
         vars(self).update(known | given)
         self.__post_init__()
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        raise FrozenInstanceError(f"cannot assign to field {name!r}")
+    def __setattr__(self, name: str, value: Any = None) -> None:
+        raise FrozenInstanceError(f"cannot change field {name!r}")
+
+    __delattr__ = __setattr__
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and vars(other) == vars(self)
+        if type(other) is not type(self):
+            return NotImplemented
+        return vars(other) == vars(self)
+
+    def __hash__(self) -> int:
+        return hash((*vars(self).values(),))
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())

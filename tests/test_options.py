@@ -2,7 +2,9 @@
 
 import ast
 import inspect
-from dataclasses import replace
+import pickle
+from copy import copy
+from dataclasses import FrozenInstanceError, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -59,6 +61,17 @@ def test_values_are_converted_and_checked_wherever_they_come_from() -> None:
         Options(names="a", form="b")  # type: ignore[arg-type]
     with pytest.raises(Contradiction, match="--files and --folder"):
         Options(names="a", files="x", folder="y")  # type: ignore[arg-type]
+
+
+def test_options_are_values() -> None:
+    made, same = (Options(names=("a",), count=4) for _ in range(2))
+    assert made == same and len({made, same, copy(made), pickle.loads(pickle.dumps(made))}) == 1  # noqa: S301
+    assert made != replace(made, count=5) and made != Common() and str(made).startswith("Options(names=('a',)")
+    for change in (lambda: setattr(made, "count", 5), lambda: delattr(made, "count")):
+        with pytest.raises(FrozenInstanceError, match="count"):
+            change()
+    with pytest.raises(TypeError, match="Options has no option cuont"):
+        Options(names="a", cuont=4)  # type: ignore[call-arg, arg-type]
 
 
 def test_what_is_recorded_and_what_a_preset_sets() -> None:
