@@ -212,8 +212,6 @@ def test_messages_do_not_command_a_terminal(muse: Command, hostile: str, line: s
     assert all(character.isprintable() or character == "\n" for character in ended.err)
 
 
-resource = pytest.importorskip("resource")  # Windows has none
-
 WRITES = (
     "export space --format torch --out table.pt",
     "export space --format text --out folder",
@@ -244,6 +242,7 @@ for number, line in enumerate(sys.argv[1:]):
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_command_on_a_full_disk(tmp_path: Path) -> None:
     for number in range(len(WRITES)):
         saved(tmp_path / str(number) / "space", plain=True)
