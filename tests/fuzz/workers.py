@@ -60,15 +60,14 @@ def warm(target: Target, folder: Path) -> set[str]:
     return outcomes
 
 
-def _work(pipe: Connection, task: Task, seed: int) -> None:
+def _work(pipe: Connection, task: Task, seed: int, folder: Path) -> None:
     logging.disable()
     size = int(Path("/proc/self/statm").read_bytes().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (size + ROOM, size + ROOM))
-    with tempfile.TemporaryDirectory(prefix="muse-fuzz-", dir=SCRATCH) as folder:
-        target = TARGETS[task.target]
-        warm(target, Path(folder))
-        for number in range(task.first, task.end):
-            pipe.send(examined(target, target.numbered(seed, number), Path(folder)))
+    target = TARGETS[task.target]
+    warm(target, folder)
+    for number in range(task.first, task.end):
+        pipe.send(examined(target, target.numbered(seed, number), folder))
 
 
 class Worker:
@@ -82,8 +81,10 @@ class Worker:
         self._left = iter(range(task.first, task.end))
         self._number = next(self._left, None)
         self._began = self._seen = time.monotonic()
+        self._scratch = tempfile.TemporaryDirectory(prefix="muse-fuzz-", dir=SCRATCH)
         self.pipe, theirs = _FORK.Pipe(duplex=False)
-        self._process = _FORK.Process(target=_work, args=(theirs, task, seed), daemon=True)
+        arguments = theirs, task, seed, Path(self._scratch.name)
+        self._process = _FORK.Process(target=_work, args=arguments, daemon=True)
         self._process.start()
         theirs.close()
 
@@ -117,3 +118,4 @@ class Worker:
         self._process.kill()
         self._process.join()
         self.pipe.close()
+        self._scratch.cleanup()
