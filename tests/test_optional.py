@@ -44,7 +44,8 @@ for folder in folders:
         continue
     os.chdir(folder)
     sys.path.insert(0, folder)
-    from muse.cli import commands
+    from muse.cli import __file__ as place, commands
+    assert place.startswith(folder)
     found = []
     for line in uses:
         with contextlib.redirect_stdout(io.StringIO()) as out:

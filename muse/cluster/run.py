@@ -1,4 +1,4 @@
-"""A run on a cluster: the folder of parts that it fills, and the actors that make those still missing.
+"""A run on a cluster: the folder of parts that it fills, and the workers that make those still missing.
 
 The cluster is the Ray cluster at an address, or one that is started on this machine.
 """
@@ -28,7 +28,7 @@ from muse.progress import Progress
 LOCAL = "local"
 ATTEMPTS = 3
 REPLACED = 10  # times that a worker may die, as one does whose machine lacks memory for its part
-FEW_CPUS = 0.01  # that Ray counts for an actor that waits for others, or must fit in when it is replaced
+FEW_CPUS = 0.01  # that Ray counts for a worker that waits for others, or must fit in when it is replaced
 Make = Callable[[int], None]  # makes the part with a number
 Begin = Callable[[], Make]  # loads what a worker needs, on its machine
 

@@ -153,8 +153,8 @@ def test_a_client_is_served_by_a_cluster_elsewhere(
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     with cluster(1, ray_client_server_port=port):
-        fields = end(begin(command(home, "induce", tmp_path / "out"), f"ray://127.0.0.1:{port}"))
-    check(home, "induce", tmp_path / "out", fields, muse)
+        fields = end(begin(command(home, "mine", tmp_path / "out"), f"ray://127.0.0.1:{port}"))
+    check(home, "mine", tmp_path / "out", fields, muse)
 
 
 def test_a_client_whose_server_ends_at_once_asks_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -218,12 +218,11 @@ def test_a_worker_that_dies_each_time_is_not_replaced_for_ever(
 ) -> None:
     monkeypatch.setattr("muse.cluster.run.REPLACED", 1)
     parts = begin_parts(tmp_path / "parts", 1, {})
-    with (
-        cluster(1) as found,
-        connected(found.address) as known,
-        pytest.raises(MuseError, match="one that died each of 2 times"),
-    ):
-        Site(known, parts, Progress(quiet=True)).make("x", parts, dying)
+    with cluster(1) as found, connected(found.address) as known:
+        site = Site(known, parts, Progress(quiet=True))
+        for waiting in (False, True):
+            with pytest.raises(MuseError, match="one that died each of 2 times"):
+                site.make("x", parts, dying, waiting=waiting)
 
 
 def test_a_run_that_was_cut_off_goes_on(home: Path, tmp_path: Path, muse: Command, cluster: Clusters) -> None:
