@@ -66,10 +66,11 @@ def test_values_are_converted_and_checked_wherever_they_come_from() -> None:
 def test_options_are_values() -> None:
     made, same = (Options(names=("a",), count=4) for _ in range(2))
     assert made == same and len({made, same, copy(made), pickle.loads(pickle.dumps(made))}) == 1  # noqa: S301
-    assert made != replace(made, count=5) and made != Common() and str(made).startswith("Options(names=('a',)")
-    for change in (lambda: setattr(made, "count", 5), lambda: delattr(made, "count")):
-        with pytest.raises(FrozenInstanceError, match="count"):
-            change()
+    assert made != replace(made, count=5) and made != Common() and "count=4" in str(made)
+    with pytest.raises(FrozenInstanceError, match="count"):
+        setattr(made, "count", 5)  # noqa: B010
+    with pytest.raises(FrozenInstanceError, match="count"):
+        delattr(made, "count")  # noqa: B043
     with pytest.raises(TypeError, match="Options has no option cuont"):
         Options(names="a", cuont=4)  # type: ignore[call-arg, arg-type]
 
