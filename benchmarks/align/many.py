@@ -9,8 +9,6 @@ directions of every pair that has one; the difference is joint minus one by one,
 the paired test of `muse evaluate --against`. The first table ends with what the additions moved.
 """
 
-from __future__ import annotations
-
 import shlex
 import tempfile
 from itertools import permutations

@@ -16,8 +16,6 @@ highest criterion before and after plain refinement, beside supervised Procruste
 Procrustes is fitted to three quarters of the gold words and tested on the last, in turn.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,10 +32,10 @@ from torch.nn.utils.rnn import pad_sequence
 
 from benchmarks.support.kept_rows import append
 from benchmarks.support.options import command_line
-from benchmarks.support.pairs import SHARED, Pair, find_pair
+from benchmarks.support.pairs import SHARED, Pair, find_pair, known_targets
 from benchmarks.support.tables import ROOT, commit, heading, numbers, today
 from muse.alignment import Alignment
-from muse.files import read_lexicon, read_vectors
+from muse.files import read_lexicon
 from muse.learn.auto import improve
 from muse.learn.bilingual import normalise_in_place
 from muse.learn.initialise.adversarial import (
@@ -51,6 +49,7 @@ from muse.learn.initialise.adversarial import (
 from muse.learn.pair import Criterion, LanguagePair
 from muse.learn.refine import PLAIN
 from muse.learn.verdict import judge
+from muse.lexicon import Lexicon
 from muse.procrustes import procrustes
 from muse.run.memory import keep_freed_memory
 from muse.run.runtime import Runtime
@@ -79,18 +78,12 @@ class Task:
     gold: Mapping[int, frozenset[int]]
 
     @classmethod
-    def of(cls, name: str, shared: Path) -> Task:
+    def of(cls, name: str, shared: Path) -> "Task":
         """The pair of a name; its gold pairs are all those that both vocabularies know."""
         pair = find_pair(name, shared)
-        files = (pair.source, pair.source_file), (pair.target, pair.target_file)
-        source, target = (
-            normalise_in_place(read_vectors(file, language=language), ())[0] for language, file in files
-        )
-        gold: dict[int, set[int]] = {}
-        for path in pair.gold:
-            for word, other in read_lexicon(path).pairs:
-                if word in source.index and other in target.index:
-                    gold.setdefault(source.index[word], set()).add(target.index[other])
+        source, target = (normalise_in_place(side, ())[0] for side in pair.vectors())
+        pairs = [one for path in pair.gold for one in read_lexicon(path).pairs]
+        gold = known_targets(Lexicon(tuple(pairs)), source, target)
         return cls(pair, source, target, {row: frozenset(found) for row, found in gold.items()})
 
     def sides(self, device: str = "cpu") -> LanguagePair:
@@ -290,11 +283,9 @@ def baselines(task: Task) -> Iterator[dict[str, object]]:
 
 
 RETRIEVALS = {
-    "p_at_1_nn": Retrieval("nn"),
-    "p_at_1_csls": Retrieval(),
-    "p_at_1_csls_5": Retrieval(k=5),
+    "p_at_1_nn": Retrieval("nn"), "p_at_1_csls": Retrieval(), "p_at_1_csls_5": Retrieval(k=5),
     "p_at_1_csls_50": Retrieval(k=50),
-}
+}  # fmt: skip
 
 
 def _figures(task: Task, mapping: Matrix) -> dict[str, object]:

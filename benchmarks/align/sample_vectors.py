@@ -10,9 +10,6 @@ frequent they are, the mean of 1/rank over both sources. Names that only the nov
 that the novels mostly print with a capital. What was tried is in RESULTS.md.
 """
 
-from __future__ import annotations
-
-import argparse
 import gzip
 import re
 from collections import Counter
@@ -23,6 +20,7 @@ import numpy as np
 from sklearn.decomposition import PCA
 from sklearn.linear_model import Ridge
 
+from benchmarks.support.options import command_line
 from benchmarks.support.pairs import SHARED
 from benchmarks.support.tables import ROOT
 from muse.files import read_vectors
@@ -32,7 +30,6 @@ from muse.normalise import normalise
 from muse.vectors import Matrix, Vectors
 
 WEB = {"fr": "fr.vec.gz", "en": "en.glove50.vec.gz"}
-WORDS, DIMENSION, WEIGHTS = 20_000, 250, {"fr": 1.0, "en": 0.7}
 DECIMALS = 3
 HEAD = 3  # added to every rank, so that the first few words do not outweigh all others
 WORD = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*")
@@ -105,15 +102,12 @@ def weights(text: str) -> Mapping[str, float]:
 
 def main() -> None:
     """Writes fr.vec.gz and en.vec.gz."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--shared", type=Path, default=SHARED)
-    parser.add_argument("--out", type=Path, default=ROOT / "embeddings" / "sample")
-    parser.add_argument("--words", type=int, default=WORDS)
-    parser.add_argument("--dimension", type=int, default=DIMENSION)
-    parser.add_argument("--weights", type=weights, default=WEIGHTS)
-    asked = parser.parse_args()
+    asked = command_line(
+        __doc__, shared=SHARED, out=ROOT / "embeddings" / "sample", words=20_000, dimension=250,
+        weights="fr=1,en=0.7",
+    )  # fmt: skip
     data = asked.shared / "data"
-    for language, weight in asked.weights.items():
+    for language, weight in weights(asked.weights).items():
         novels = source(data / "vectors" / f"{language}.vec.gz", language)
         web = source(data / "vectors-web" / WEB[language], language)
         names = capitalised(data / "text" / f"novels.{language}.tsv.gz")

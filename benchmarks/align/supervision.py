@@ -16,8 +16,6 @@ VecMap's self-learning takes hours for 30,000 words of 300 dimensions: with --it
 few, and the row has the seconds it needs at least. ContrastiveBLI's stage C1 takes hours with 5,000 pairs.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import shlex
@@ -89,18 +87,13 @@ def _run(cell: Cell, place: Place) -> dict[str, Any]:
     return measure(cell, place._replace(folder=folder))
 
 
-def arguments() -> argparse.Namespace:
-    """The options."""
-    return command_line(
+def main() -> None:
+    """Measures the cells that are missing, or prints the table."""
+    asked = command_line(
         __doc__, out=NEEDED, table=False, pairs=PAIRS, help_given=",".join(HELP), draws="0-2",
         tools="muse,procrustes,rcsls", jobs=1, shared=SHARED, vecmap=Path, contrastive=Path,
         iterations=(int, "stop VecMap after so many, and note its seconds"), extra="",
     )  # fmt: skip
-
-
-def main() -> None:
-    """Measures the cells that are missing, or prints the table."""
-    asked = arguments()
     rows = read_rows(asked.out)
     if asked.table:
         show(rows)

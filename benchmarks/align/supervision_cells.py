@@ -1,7 +1,5 @@
 """The cells of benchmarks/align/supervision.py: a pair of languages, the help given, the draw, the tool."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -12,7 +10,7 @@ from torch import Tensor
 
 from benchmarks.support.draws import IDENTICAL, NONE, write_draw
 from benchmarks.support.pairs import Pair, find_pair
-from muse.files import read_lexicon, read_vectors, write_vectors_text
+from muse.files import read_lexicon, write_vectors_text
 from muse.lexicon import Lexicon
 from muse.normalise import normalise
 from muse.vectors import Vectors
@@ -97,9 +95,7 @@ class Task:
 def load(name: str, shared: Path, folder: Path) -> Loaded:
     """The vectors and the gold list of a pair."""
     pair = find_pair(name, shared)
-    source = read_vectors(pair.source_file, language=pair.source, lowercase=pair.lower)
-    target = read_vectors(pair.target_file, language=pair.target, lowercase=pair.lower)
-    return Loaded(pair, source, target, read_lexicon(pair.gold_in(folder)), folder)
+    return Loaded(pair, *pair.vectors(), read_lexicon(pair.gold_in(folder)), folder)
 
 
 def task(cell: Cell, shared: Path, folder: Path) -> Task:

@@ -1,7 +1,5 @@
 """The tables and the checks of benchmarks/align/supervision.py, made of its rows."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The tools of benchmarks/align/supervision.py: each maps two vocabularies into one space."""
 
-from __future__ import annotations
-
 import shutil
 import time
 from collections.abc import Callable
@@ -71,15 +69,11 @@ def _muse(task: Task, options: Options) -> Found:
     held_out = run.fields.get("supervision") or {}
     low, high = held_out.get("ci95") or ("", "")
     columns = {
-        "init": run.fields["init"],
-        "verdict": run.fields["verdict"],
-        "confidence": round(run.fields["confidence"], 3),
-        "setting": held_out.get("chosen", ""),
-        "held_out_p_at_1": held_out.get("held_out_p_at_1", ""),
-        "held_out_low": low,
-        "held_out_high": high,
+        "init": run.fields["init"], "verdict": run.fields["verdict"],
+        "confidence": round(run.fields["confidence"], 3), "setting": held_out.get("chosen", ""),
+        "held_out_p_at_1": held_out.get("held_out_p_at_1", ""), "held_out_low": low, "held_out_high": high,
         "chance": held_out.get("chance", ""),
-    }
+    }  # fmt: skip
     rng = np.random.default_rng(0)
     found = evaluate_words(load_space(space), task.loaded.gold, rng=rng, source=pair.source)
     return Found(found, run.seconds, columns)
@@ -125,12 +119,7 @@ def _contrastive(task: Task, options: Options) -> Found:
 
 
 TOOLS: dict[str, Tool] = {
-    "procrustes": _procrustes,
-    "rcsls": _rcsls,
-    "vecmap-supervised": _vecmap("supervised"),
-    "vecmap-semi-supervised": _vecmap("semi_supervised"),
-    "vecmap-identical": _vecmap("identical"),
-    "vecmap-unsupervised": _vecmap("unsupervised"),
-    "c1": _contrastive,
-    "muse": _muse,
-}
+    "procrustes": _procrustes, "rcsls": _rcsls, "vecmap-supervised": _vecmap("supervised"),
+    "vecmap-semi-supervised": _vecmap("semi_supervised"), "vecmap-identical": _vecmap("identical"),
+    "vecmap-unsupervised": _vecmap("unsupervised"), "c1": _contrastive, "muse": _muse,
+}  # fmt: skip

@@ -10,8 +10,6 @@ list `5000-6500`, on which nothing was chosen. Procrustes learns from `0-5000`; 
 paired test over the queries both cover.
 """
 
-from __future__ import annotations
-
 import gzip
 import re
 import tempfile
@@ -124,9 +122,7 @@ def measure(pair: Pair, seeds: list[int], shared: Path) -> None:
     """Prints a row for each seed of muse on a pair, beside Procrustes."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        training = pair.training_in(folder)
-        if training is None:
-            raise SystemExit(f"{pair.name} has no training dictionary")
+        training = pair.must_train_in(folder)
         gold, other = unseen_list(pair, shared, folder), folder / "procrustes"
         muse("align", *pair.arguments(), "--dictionary", training, "--no-refine", "--out", other)
         for seed in seeds:
@@ -144,9 +140,7 @@ def measure(pair: Pair, seeds: list[int], shared: Path) -> None:
 
 def main() -> None:
     """Prints the table."""
-    asked = command_line(
-        __doc__, pairs=PAIRS, seeds="0", shared=SHARED,
-    )  # fmt: skip
+    asked = command_line(__doc__, pairs=PAIRS, seeds="0", shared=SHARED)
     heading("Word translation beside Procrustes, on lists that nothing was chosen on")
     header(COLUMNS)
     for name in asked.pairs.split(","):

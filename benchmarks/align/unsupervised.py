@@ -8,8 +8,6 @@ the peak of memory are a user's. --supervised adds, for each pair that has a tra
 the row of Procrustes on it, without refinement: what a dictionary alone gives.
 """
 
-from __future__ import annotations
-
 import shlex
 import tempfile
 from pathlib import Path

@@ -9,8 +9,6 @@ chosen with runs on the conditions of CHOSEN_ON in view ("fit"); the others are 
 makes the runs on vectors of unlike corpora and programs alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
@@ -51,11 +49,9 @@ UNLIKE = (
 COPIES = (("en", 600), ("de", 2_000), ("fr", 1_500))
 NOISES = (0.3, 1.0, 1.5, 4.0)  # in standard deviations of the vectors
 SPECTRA: dict[str, Callable[[int], NDArray[Any]]] = {
-    "isotropic": lambda d: np.ones(d),
-    "rank^-0.5": lambda d: np.arange(1, d + 1) ** -0.5,
-    "rank^-1": lambda d: np.arange(1, d + 1) ** -1.0,
-    "0.9^rank": lambda d: 0.9 ** np.arange(d),
-}
+    "isotropic": lambda d: np.ones(d), "rank^-0.5": lambda d: np.arange(1, d + 1) ** -0.5,
+    "rank^-1": lambda d: np.arange(1, d + 1) ** -1.0, "0.9^rank": lambda d: 0.9 ** np.arange(d),
+}  # fmt: skip
 UNLIKE_STARTS: tuple[tuple[str, Callable[..., Iterator[Alignment]], object], ...] = (
     ("identical strings", identical, IdenticalConfig()),
     ("features", features, FeaturesConfig()),
@@ -72,13 +68,8 @@ COLUMNS = (
 def of_pair(name: str, words: int, shared: Path) -> Iterator[Row]:
     """The runs on a real pair, cut to its `words` most frequent words."""
     pair = find_pair(name, shared)
-    files = ((pair.source_file, pair.source), (pair.target_file, pair.target))
-    sides = [
-        read_vectors(path, language=language, max_vocab=words, lowercase=pair.lower)
-        for path, language in files
-    ]
     lists = [*([pair.training] if pair.training else []), *pair.gold]
-    source, target = (normalise_in_place(side, DEFAULT_STEPS)[0] for side in sides)
+    source, target = (normalise_in_place(side, DEFAULT_STEPS)[0] for side in pair.vectors(words))
     gold = np.concatenate([read_lexicon(path).indices(source.index, target.index) for path in lists])
     case = Condition(f"{name}, {words} words", source, target, gold)
     right = case.supervised()
@@ -197,9 +188,7 @@ def calibration(rows: list[Row]) -> None:
 
 def main() -> None:
     """Makes every run, prints one row each, the confusion tables, calibration and the margin."""
-    asked = command_line(
-        __doc__, jobs=2, shared=SHARED, unlike=(False, "unlike corpora and programs alone"),
-    )  # fmt: skip
+    asked = command_line(__doc__, jobs=2, shared=SHARED, unlike=(False, "unlike corpora and programs alone"))
     heading("The verdict on runs of known outcome")
     header(COLUMNS)
     parts: dict[str, list[Row]] = {"fit": [], "held out": []}

@@ -1,7 +1,5 @@
 """A condition of benchmarks/align/verdict.py: two languages, and what a mapping between them is worth."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -16,8 +16,6 @@ One row a cell is appended to FILE.csv; rows that are there are not made again. 
 any_space_tools.py for what it is given and what it answers.
 """
 
-from __future__ import annotations
-
 import argparse
 import shlex
 import tempfile
@@ -76,19 +74,14 @@ def targets(asked: argparse.Namespace) -> Iterator[tuple[str, str]]:
             yield source, f"{target}:{kind}" if kind else target
 
 
-def arguments() -> argparse.Namespace:
-    """The options."""
-    return command_line(
+def main() -> None:
+    """Measures the cells that are missing, or prints the tables."""
+    asked = command_line(
         __doc__, folder=POSITIONAL, out=NEEDED, table=False,
         pairs=",".join(":".join(pair) for pair in combinations(ENCODERS, 2)), rows="10000", seeds="0-4",
         tools="procrustes,muse", peer=("", "another program, with its interpreter"), impossible="",
         extra="", shared=SHARED,
     )  # fmt: skip
-
-
-def main() -> None:
-    """Measures the cells that are missing, or prints the tables."""
-    asked = arguments()
     rows = read_rows(asked.out)
     if asked.table:
         show(rows)

@@ -1,7 +1,5 @@
 """The cells of benchmarks/rows/any_space.py: two encoders, or an encoder and rows that match it nowhere."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 

@@ -10,8 +10,6 @@ The published ones come from packages that ship their weights, none of which mus
                components, weighted by Zipf's law and averaged, as model2vec distils
 """
 
-from __future__ import annotations
-
 import zipfile
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec

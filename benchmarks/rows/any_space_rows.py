@@ -12,8 +12,6 @@ e5-query is E5 with its prefix of queries. NAME.en and NAME.fr encode
 translations in their place, as two languages: row i of one is of the translation of row i of the other.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """The tables of benchmarks/rows/any_space.py, from its rows."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean

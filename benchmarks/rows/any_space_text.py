@@ -1,24 +1,17 @@
 """Sentences for any_space_rows.py: of translations, captions, similarity pairs and novels."""
 
-from __future__ import annotations
-
 import csv
-import gzip
 import random
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from muse.files.plain_text import read_lines
+
 WORDS = range(4, 31)  # of a sentence from a novel
 SENTENCES = 230_000
 EVALUATED = 8_192
 _END = re.compile(r"(?<=[.!?])[\"”’']*\s+(?=[“‘\"']?[A-ZÀÉ])")
-
-
-def _lines(path: Path) -> Iterator[str]:
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        for line in file:
-            yield line.rstrip("\n")
 
 
 def _similar(path: Path) -> Iterator[str]:
@@ -29,7 +22,7 @@ def _similar(path: Path) -> Iterator[str]:
 
 def novels(path: Path) -> Iterator[str]:
     """The sentences of 4 to 30 words of a file of novels."""
-    for line in _lines(path):
+    for line in read_lines(path):
         for sentence in _END.split(line.split("\t", 1)[1]):
             if len(sentence.split()) in WORDS:
                 yield sentence
@@ -37,16 +30,16 @@ def novels(path: Path) -> Iterator[str]:
 
 def _english(data: Path) -> Iterator[str]:
     for language in ("fr", "de"):
-        for line in _lines(data / f"parallel/tatoeba.en-{language}.train.tsv.gz"):
+        for line in read_lines(data / f"parallel/tatoeba.en-{language}.train.tsv.gz"):
             yield line.split("\t")[0]
-    yield from _lines(data / "parallel/multi30k.train.en.gz")
+    yield from read_lines(data / "parallel/multi30k.train.en.gz")
     yield from _similar(data / "sts/stsb-en-dev.csv")
     yield from _similar(data / "sts/stsb-en-test.csv")
     yield from novels(data / "text/novels.en.tsv.gz")
 
 
 def _french(data: Path) -> Iterator[str]:
-    for line in _lines(data / "parallel/tatoeba.en-fr.train.tsv.gz"):
+    for line in read_lines(data / "parallel/tatoeba.en-fr.train.tsv.gz"):
         yield line.split("\t")[1]
     yield from novels(data / "text/novels.fr.tsv.gz")
 
@@ -76,7 +69,7 @@ def translations(shared: Path) -> tuple[list[str], list[str]]:
     """English sentences and their French translations, each sentence in one pair alone, shuffled."""
     pairs: dict[str, str] = {}
     known: set[str] = set()
-    for line in _lines(shared / "data/parallel/tatoeba.en-fr.train.tsv.gz"):
+    for line in read_lines(shared / "data/parallel/tatoeba.en-fr.train.tsv.gz"):
         one, other = (" ".join(side.split()) for side in line.split("\t")[:2])
         if one.lower() not in pairs and other.lower() not in known:
             pairs[one.lower()] = f"{one}\t{other}"

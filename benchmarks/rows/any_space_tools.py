@@ -1,7 +1,5 @@
 """The tools of any_space.py: muse as a user runs it, another program, and Procrustes on pairs."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess
@@ -70,10 +68,8 @@ def by_muse(cell: Cell, data: Data, options: Options) -> dict[str, Any]:
     known = "--source", a_known, "--target", b_known
     found = muse("evaluate", space, "--task", "rows", "--retrieval", "nn", *known).fields
     return columns | {
-        "top_1": found["p_at_1"],
-        "mean_rank": found["mean_rank"],
-        "cosine": found["mean_cosine"],
-    }
+        "top_1": found["p_at_1"], "mean_rank": found["mean_rank"], "cosine": found["mean_cosine"],
+    }  # fmt: skip
 
 
 def by_peer(cell: Cell, data: Data, options: Options) -> dict[str, Any]:
@@ -114,7 +110,5 @@ def _unit(rows: Matrix) -> Matrix:
 
 
 TOOLS: dict[str, Callable[[Cell, Data, Options], dict[str, Any]]] = {
-    "muse": by_muse,
-    "peer": by_peer,
-    "procrustes": by_procrustes,
-}
+    "muse": by_muse, "peer": by_peer, "procrustes": by_procrustes,
+}  # fmt: skip

@@ -19,8 +19,6 @@ NAME-query.npy, where there is one: E5's, with the prefix of queries, while its 
 One row a cell is appended to FILE.csv; those there are not made again.
 """
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import time
@@ -33,6 +31,7 @@ from numpy.typing import NDArray
 
 from benchmarks.rows.store_tools import TOOLS, Given
 from benchmarks.support.kept_rows import append, read_rows
+from benchmarks.support.options import NEEDED, POSITIONAL, command_line
 from benchmarks.support.tables import commit, header, numbers, row, today
 from muse.normalise import normalise
 from muse.vectors import Matrix
@@ -168,7 +167,7 @@ class Means(NamedTuple):
     counterpart: float
 
     @classmethod
-    def of(cls, rows: Sequence[Mapping[str, str]]) -> Means:
+    def of(cls, rows: Sequence[Mapping[str, str]]) -> "Means":
         """The means of rows."""
         return cls(*(float(np.mean([float(one[name] or "nan") for one in rows])) for name in cls._fields))
 
@@ -249,26 +248,15 @@ def _gained(rows: Sequence[Mapping[str, str]]) -> list[tuple[str, bool]]:
     return found
 
 
-def cells_parser(known: str, seeds: str) -> argparse.ArgumentParser:
-    """The options that say which cells are made, with these defaults, and where the rows of them go."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("folder", type=Path, metavar="ROWS")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE.csv")
-    parser.add_argument("--table", action="store_true", help="show what the file has, and run nothing")
-    parser.add_argument("--pairs", default=PAIRS, help="of encoders")
-    parser.add_argument("--known", default=known, help="numbers of pairs")
-    parser.add_argument("--rows", type=int, default=5_000, help="of the store, and of other source rows")
-    parser.add_argument("--seeds", default=seeds)
-    return parser
-
-
 def main() -> None:
     """Measures the cells that are missing, or prints the table."""
-    parser = cells_parser("0,50,200,1000,5000", "0-2")
-    parser.add_argument("--gains", action="store_true", help="the same for muse against the best, shorter")
-    parser.add_argument("--kinds", default="plain", help=f"some of {','.join(KINDS)}")
-    parser.add_argument("--tools", default="procrustes,ridge,low-rank,muse")
-    asked = parser.parse_args()
+    asked = command_line(
+        __doc__, folder=POSITIONAL, out=NEEDED, table=(False, "show what the file has, and run nothing"),
+        gains=(False, "the same for muse against the best, shorter"), pairs=(PAIRS, "of encoders"),
+        known=("0,50,200,1000,5000", "numbers of pairs"), kinds=("plain", f"some of {','.join(KINDS)}"),
+        rows=(5_000, "of the store, and of other source rows"), tools="procrustes,ridge,low-rank,muse",
+        seeds="0-2",
+    )  # fmt: skip
     if asked.table or asked.gains:
         (gains if asked.gains else show)(read_rows(asked.out))
         return

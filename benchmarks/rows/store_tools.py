@@ -9,8 +9,6 @@ low-rank     The low-rank affine map of Drift-Adapter (Vejendla, 2025), of rank 
 peer         mini-vec2vec 0.1.2 (Dar, 2025) with its defaults, without pairs; the package must be installed.
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable
 from pathlib import Path

@@ -9,8 +9,6 @@ half its length. The commands run one after the other; what the answers cost is 
 encoder there are two more: one that encodes all words, and one that reads them from the cache.
 """
 
-from __future__ import annotations
-
 import argparse
 import tempfile
 from collections.abc import Iterator
@@ -24,7 +22,7 @@ from benchmarks.scale.approximate import NOISE
 from benchmarks.support.options import NEEDED, command_line
 from benchmarks.support.pairs import SHARED, find_pair
 from benchmarks.support.tables import append_rows, commit, muse, today
-from muse.files import read_lexicon, read_vectors
+from muse.files import read_lexicon
 from muse.files.writing import write_vectors_text
 from muse.vectors import Matrix, Vectors
 
@@ -64,21 +62,14 @@ def noisy(rows: Matrix, rng: np.random.Generator) -> Matrix:
 def make_files(folder: Path, words: int, shared: Path) -> dict[str, Path]:
     """The files of both languages with so many words, by language."""
     pair, rng = find_pair("en-fr", shared), np.random.default_rng(0)
-    languages, files = (pair.source, pair.target), (pair.source_file, pair.target_file)
-    source, target = (
-        read_vectors(file, language=language, lowercase=pair.lower).most_frequent(min(words, KNOWN))
-        for language, file in zip(languages, files, strict=True)
-    )
-    training = pair.training_in(folder)
-    if training is None:
-        raise SystemExit(f"{pair.name} has no training list")
-    pairs = read_lexicon(training).indices(source.index, target.index)
+    source, target = (side.most_frequent(min(words, KNOWN)) for side in pair.vectors())
+    pairs = read_lexicon(pair.must_train_in(folder)).indices(source.index, target.index)
     names, heads = with_coined((source, target), pairs, words, rng)
     made = {}
-    for language, side, own, rows in zip(languages, (source, target), names, heads.T, strict=True):
+    for side, own, rows in zip((source, target), names, heads.T, strict=True):
         matrix = np.concatenate([side.matrix, noisy(side.matrix[rows], rng)]) if len(rows) else side.matrix
-        made[language] = folder / f"{language}.vec"
-        write_vectors_text(made[language], own, matrix, decimals=4)
+        made[side.language] = folder / f"{side.language}.vec"
+        write_vectors_text(made[side.language], own, matrix, decimals=4)
     return made
 
 
@@ -99,8 +90,7 @@ def rows(asked: argparse.Namespace) -> Iterator[dict[str, Any]]:
             for answers, more in runs(asked.encoder):
                 run = muse(
                     "align", "--src", sides[0], "--src-emb", sides[1],
-                    "--tgt", sides[2], "--tgt-emb", sides[3],
-                    *more, "--out", Path(name) / "space", "--force",
+                    "--tgt", sides[2], "--tgt-emb", sides[3], *more, "--out", Path(name) / "space", "--force",
                 )  # fmt: skip
                 yield {
                     "words": words, "answers": answers, "seconds": run.seconds,
@@ -111,9 +101,7 @@ def rows(asked: argparse.Namespace) -> Iterator[dict[str, Any]]:
 
 def main() -> None:
     """Measures and writes a row a run."""
-    asked = command_line(
-        __doc__, shared=SHARED, words="30000,200000", encoder=Path, out=NEEDED,
-    )  # fmt: skip
+    asked = command_line(__doc__, shared=SHARED, words="30000,200000", encoder=Path, out=NEEDED)
     append_rows(asked.out, COLUMNS, rows(asked))
 
 

@@ -11,8 +11,6 @@ found, and of the ten best; the error is that of the hubness, the mean of ten co
 dictionary of mutual pairs instead, with exact and with approximate search, and compares the two.
 """
 
-from __future__ import annotations
-
 import argparse
 import tempfile
 import time
@@ -28,7 +26,7 @@ from torch.nn.functional import normalize
 from benchmarks.support.options import command_line
 from benchmarks.support.pairs import SHARED, find_pair
 from benchmarks.support.tables import header, heading, muse, row
-from muse.files import read_lexicon, read_vectors
+from muse.files import read_lexicon
 from muse.learn.bilingual import normalise_in_place
 from muse.normalise import DEFAULT_STEPS
 from muse.normalise import normalise as normalised
@@ -72,14 +70,9 @@ class Sides(NamedTuple):
 def sides(words: int, shared: Path) -> Sides:
     """Rows drawn from mutual translations, with noise."""
     pair = find_pair("en-fr", shared)
-    files = ((pair.source, pair.source_file), (pair.target, pair.target_file))
-    own, other = (
-        normalise_in_place(read_vectors(file, language=name), DEFAULT_STEPS)[0] for name, file in files
-    )
+    own, other = (normalise_in_place(side, DEFAULT_STEPS)[0] for side in pair.vectors())
     x, y = own.tensor(), other.tensor()
-    if pair.training is None:
-        raise SystemExit("en-fr has no training list")
-    pairs = torch.from_numpy(read_lexicon(pair.training).indices(own.index, other.index))
+    pairs = torch.from_numpy(read_lexicon(pair.must_train_in(shared)).indices(own.index, other.index))
     for _ in range(2):
         x = x @ procrustes(x[pairs[:, 0]], y[pairs[:, 1]]).T
         pairs = mutual_neighbours(x[:20_000], y[:20_000], Retrieval())
@@ -160,9 +153,7 @@ def induce(given: Sides) -> None:
 
 def main() -> None:
     """Prints the table."""
-    asked = command_line(
-        __doc__, shared=SHARED, words=200_000, queries=20_000, k=20, rows=str, induce=False,
-    )  # fmt: skip
+    asked = command_line(__doc__, shared=SHARED, words=200_000, queries=20_000, k=20, rows=str, induce=False)
     given = rows_of(asked.rows) if asked.rows else sides(asked.words, asked.shared)
     heading(f"Approximate search, {len(given.queries)} x {len(given.keys)}, k = {asked.k}")
     if asked.induce:

@@ -8,8 +8,6 @@ Everything stays on this machine: `muse serve` listens to 127.0.0.1, and the req
 From keystroke to suggestion is measured in Chromium, where that and Playwright are installed.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -151,9 +149,7 @@ def cpu_seconds(pid: int) -> float:
 
 def main() -> None:
     """Serves, asks and prints a block of Markdown."""
-    options = command_line(
-        __doc__, space=Path, words=200_000, requests=2_000, at_once=16, layout=0,
-    )  # fmt: skip
+    options = command_line(__doc__, space=Path, words=200_000, requests=2_000, at_once=16, layout=0)
     if options.layout:
         measure_layout(options.space, options.layout)
         return

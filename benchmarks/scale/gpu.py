@@ -20,8 +20,6 @@ goes on where it stopped. It begins nothing new after --minutes.
 Exit code 1 if a check fails, 2 without a GPU, 3 if the minutes did not suffice.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import subprocess
@@ -116,10 +114,8 @@ def searched(x: Tensor, y: Tensor, *, k: int, repeat: int, backend: str = "auto"
     find = partial(nearest, x, y, k, backend=backend)
     found, pairs = find(), mutual_neighbours(x, y, how)  # first: what starts slowly is then ready
     works: list[Callable[[], object]] = [
-        lambda: torch.mm(x, y.T, out=room),
-        find,
-        lambda: mutual_neighbours(x, y, how),
-    ]
+        lambda: torch.mm(x, y.T, out=room), find, lambda: mutual_neighbours(x, y, how),
+    ]  # fmt: skip
     product, one_way, both_ways = (min(_seconds(work, repeat)) for work in works)
     return Searched(found, pairs, (product, one_way, both_ways))
 
@@ -172,12 +168,9 @@ def aligned(device: str, folder: Path) -> Aligned:
         torch.cuda.reset_peak_memory_stats()
     began = time.perf_counter()
     config = AlignConfig(
-        src=("fr",),
-        tgt="en",
-        src_emb=(SAMPLE / "fr.vec.gz",),
-        tgt_emb=SAMPLE / "en.vec.gz",
+        src=("fr",), tgt="en", src_emb=(SAMPLE / "fr.vec.gz",), tgt_emb=SAMPLE / "en.vec.gz",
         out=folder / device,
-    )
+    )  # fmt: skip
     verdict = run(config, device=device).learned["fr"].verdict
     seconds = time.perf_counter() - began
     peak = torch.cuda.max_memory_allocated() / 1e6 if device == "cuda" else 0.0

@@ -5,8 +5,6 @@ fetched: the layers have the published sizes, the tables of pieces as many rows 
 are BATCH, as the published ones need several devices.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, NamedTuple
 

@@ -5,8 +5,6 @@
 Each reading runs in a process of its own, one after the other, and the best of the repeats counts.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tempfile
@@ -19,10 +17,8 @@ from benchmarks.support.options import command_line
 
 # What the numbers of a file look like: so many decimals, fastText's own five digits, or all that float32 has.
 FORMATS = {
-    **{str(decimals): f"%.{decimals}f" for decimals in (3, 4, 5, 6)},
-    "significant": "%.5g",
-    "full": "%.9g",
-}
+    **{str(decimals): f"%.{decimals}f" for decimals in (3, 4, 5, 6)}, "significant": "%.5g", "full": "%.9g",
+}  # fmt: skip
 # pyarrow does less than the others: it rejects words with spaces and lines that end with one, as in fastText;
 # it does not check the header nor drop repeated words. It reads with one thread, as muse does, and with two.
 PYARROW = """import numpy, pyarrow, pyarrow.csv as csv; pyarrow.set_cpu_count({threads})

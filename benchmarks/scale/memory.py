@@ -8,8 +8,6 @@ words in a somewhat different order of frequency and under names that tell nothi
 known, so the table can also say whether the mapping is right.
 """
 
-from __future__ import annotations
-
 import shlex
 import sys
 import tempfile

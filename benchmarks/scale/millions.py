@@ -10,9 +10,6 @@ searched, and all words for hubness. The seconds and the peak of memory are a us
 is appended to FILE.csv; sizes that are there are not measured again.
 """
 
-from __future__ import annotations
-
-import csv
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,10 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.support.kept_rows import read_rows
 from benchmarks.support.options import NEEDED, POSITIONAL, command_line
 from benchmarks.support.pairs import SHARED, find_pair
-from benchmarks.support.tables import Run, commit, header, heading, muse, row, today
-from muse.files import read_lexicon, read_vectors, write_vectors_text
+from benchmarks.support.tables import Run, append_rows, commit, heading, muse, today
+from muse.files import read_lexicon, write_vectors_text
 from muse.vectors import Vectors
 
 NOISE = 0.5  # in lengths of the vector
@@ -34,15 +32,9 @@ COLUMNS = ("words", "stage", "seconds", "peak_mb", "result", "commit", "date")
 def make_files(folder: Path, words: int, shared: Path) -> None:
     """Writes both files."""
     pair = find_pair("en-fr", shared)
-    files = {pair.source: pair.source_file, pair.target: pair.target_file}
-    sides = [read_vectors(path, language=language) for language, path in files.items()]
-    rng = np.random.default_rng(0)
-    known = [
-        (sides[0].index[one], sides[1].index[two])
-        for one, two in read_lexicon(pair.training or pair.gold[0]).pairs
-        if one in sides[0].index and two in sides[1].index
-    ]
-    drawn = np.array(known)[rng.integers(len(known), size=(2, words))]  # (2, n, 2)
+    sides, rng = pair.vectors(), np.random.default_rng(0)
+    known = read_lexicon(pair.must_train_in(folder)).indices(*(side.index for side in sides))
+    drawn = known[rng.integers(len(known), size=(2, words))]  # (2, n, 2)
     shares = rng.random((words, 1), dtype=np.float32)
     for place, side in enumerate(sides):
         names = [*side.words, *(f"{side.language}~{number}" for number in range(words - len(side)))]
@@ -73,7 +65,7 @@ def measured(folder: Path, words: int, most: int) -> Iterator[dict[str, Any]]:
     direction = ["--src", "en", "--tgt", "fr"]
     aligned = muse("align", *direction, *files, "--max-vocab", str(words), "--out", space)
     for stage in STAGES:
-        yield {"stage": stage, "seconds": round(float(aligned.fields["seconds"][stage]), 1)}
+        yield {"stage": stage, "seconds": f"{aligned.fields['seconds'][stage]:.1f}"}
     yield _whole("align", aligned, aligned.fields["verdict"])
     out = ["--src-max", str(most), "--out", str(folder / "induced.txt")]
     induced = muse("induce", space, *direction, *out)
@@ -84,7 +76,7 @@ def measured(folder: Path, words: int, most: int) -> Iterator[dict[str, Any]]:
 def _whole(command: str, run: Run, result: str) -> dict[str, Any]:
     peak = run.fields.get("peak_memory_mb")
     seen = "" if peak is None else round(float(peak))
-    return {"stage": command, "seconds": round(run.seconds, 1), "peak_mb": seen, "result": result}
+    return {"stage": command, "seconds": f"{run.seconds:.1f}", "peak_mb": seen, "result": result}
 
 
 def main() -> None:
@@ -98,28 +90,10 @@ def main() -> None:
     if not all((asked.folder / name).exists() for name in ("en.vec", "fr.vec")):
         make_files(asked.folder, max(sizes), asked.shared)
     heading("Up to millions of words")
-    header(COLUMNS)
-    done = set()
-    if asked.out.exists():
-        with asked.out.open(encoding="utf-8", newline="") as file:
-            done = {int(one["words"]) for one in csv.DictReader(file)}
-    with asked.out.open("a", encoding="utf-8", newline="") as file:
-        table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        if not done:
-            table.writeheader()
-        for words in (size for size in sizes if size not in done):
-            for one in measured(asked.folder, words, asked.most):
-                full = {
-                    "words": words,
-                    "peak_mb": "",
-                    "result": "",
-                    **one,
-                    "commit": commit(),
-                    "date": today(),
-                }
-                table.writerow(full)
-                file.flush()
-                row([full[column] for column in COLUMNS])
+    done = {int(one["words"]) for one in read_rows(asked.out)}
+    for words in (size for size in sizes if size not in done):
+        same = {"words": words, "commit": commit(), "date": today()}
+        append_rows(asked.out, COLUMNS, (same | one for one in measured(asked.folder, words, asked.most)))
 
 
 if __name__ == "__main__":

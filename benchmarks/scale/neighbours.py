@@ -11,11 +11,11 @@ of queries whose k neighbours are those of torch on the CPU, ties and the last d
 --vectors FILE takes real vectors instead of random clusters.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -64,7 +64,7 @@ def csls(queries: Tensor, keys: Tensor, k: int, backend: str) -> Neighbours:
     return nearest(queries, keys, k, bias=bias, backend=backend)
 
 
-def timed(work: Callable[[], Neighbours | None], device: str, repeat: int) -> tuple[Neighbours | None, float]:
+def timed(work: Callable[[], Any], device: str, repeat: int) -> tuple[Any, float]:
     """What `work` returns and the seconds of its quickest run."""
     best = float("inf")
     for _ in range(repeat):
@@ -103,48 +103,27 @@ def compare(queries: Tensor, keys: Tensor, *, device: str, k: int, repeat: int) 
             except MissingExtra as error:
                 row([*place, name, backend, "", "", "", error])
                 continue
-            assert found is not None  # noqa: S101 - a search always finds
             expected = expected or Neighbours(found.scores.cpu(), found.indices.cpu())
             share = f"{products * limit / seconds:.2f}"
             agreed = f"{100 * same(found, expected):.2f} %"
-            row(
-                [
-                    *place,
-                    name,
-                    backend,
-                    f"{seconds:.2f}",
-                    f"{products * rate * limit / seconds:.0f}",
-                    share,
-                    agreed,
-                ]
-            )
+            speed = f"{products * rate * limit / seconds:.0f}"
+            row([*place, name, backend, f"{seconds:.2f}", speed, share, agreed])
 
 
 def compare_both_ways(x: Tensor, y: Tensor, *, k: int, repeat: int) -> None:
     """Prints the rows of mutual CSLS neighbours, and of the one product that they cannot do without."""
-    limit = _product_seconds(x, y, repeat)
+    room = torch.empty(len(x), len(y))
+    _, limit = timed(lambda: torch.mm(x, y.T, out=room), "cpu", repeat)
     row(["cpu", len(x), len(y), "product", "torch", f"{limit:.2f}", "", "", ""])
     expected: set[tuple[int, int]] = set()
     for backend in BACKENDS:
-        seconds = float("inf")
-        for _ in range(repeat):
-            began = time.perf_counter()
-            pairs = mutual_neighbours(x, y, Retrieval(k=k, backend=backend))
-            seconds = min(seconds, time.perf_counter() - began)
+        how = Retrieval(k=k, backend=backend)
+        pairs, seconds = timed(partial(mutual_neighbours, x, y, how), "cpu", repeat)
         found = {(i, j) for i, j in pairs.tolist()}
         expected = expected or found
         agreed = f"{100 * len(found & expected) / len(expected):.2f} %"
         share = f"{limit / seconds:.2f}"
         row(["cpu", len(x), len(y), "mutual csls", backend, f"{seconds:.2f}", "", share, agreed])
-
-
-def _product_seconds(x: Tensor, y: Tensor, repeat: int) -> float:
-    room, best = torch.empty(len(x), len(y)), float("inf")
-    for _ in range(repeat):
-        began = time.perf_counter()
-        torch.mm(x, y.T, out=room)
-        best = min(best, time.perf_counter() - began)
-    return best
 
 
 def main() -> None:

@@ -12,8 +12,6 @@ Tatoeba's list is incomplete: some of what counts as wrong may well be right, so
 Every run is one `muse mine` in a process of its own.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import tempfile
@@ -22,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.support.options import NEEDED, command_line
 from benchmarks.support.pairs import SHARED
 from benchmarks.support.sentence_sets import PIVOT, retrieval_sets, training
 from benchmarks.support.tables import header, heading, muse, row
@@ -132,17 +131,11 @@ def measure(options: argparse.Namespace, space: Path, splits: list[Split], folde
 
 def main() -> None:
     """Prints the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--space", required=True, help="fr-en=FOLDER")
-    parser.add_argument("--lang", default="fr")
-    parser.add_argument("--size", type=int, default=50_000)
-    parser.add_argument("--planted", type=int, default=2_000)
-    parser.add_argument("--encoders", default="mean;idf", help="with ; between; folders too")
-    parser.add_argument("--scores", default="margin,csls,cosine")
-    parser.add_argument("--threads", type=int)
-    parser.add_argument("--shared", type=Path, default=SHARED)
-    options = parser.parse_args()
-    name, _, space = options.space.partition("=")
+    options = command_line(
+        __doc__, space=(NEEDED, "fr-en=FOLDER"), lang="fr", size=50_000, planted=2_000, threads=int,
+        encoders=("mean;idf", "with ; between; folders too"), scores="margin,csls,cosine", shared=SHARED,
+    )  # fmt: skip
+    name, _, space = str(options.space).partition("=")
     heading(f"Mining, {name}: {options.planted} pairs planted in 2 x {options.size} sentences")
     header(("encoder", "score", "threshold", "precision", "recall", "F1", "development F1", "oracle F1",
             "mined", "seconds"))  # fmt: skip

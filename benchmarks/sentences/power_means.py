@@ -15,8 +15,6 @@ kept (2s; .5 and 3 keep them anyway), on the first space or on all combinations,
 has are not made again.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -28,9 +26,9 @@ import torch
 
 from benchmarks.support.kept_rows import append, read_rows
 from benchmarks.support.pairs import SHARED
+from benchmarks.support.sentence_measures import NOTHING
 from benchmarks.support.sentence_sets import PIVOT
 from benchmarks.support.tables import commit, header, heading, numbers, row, today
-from muse.evaluation.score import Signature
 from muse.files.plain_text import read_lines
 from muse.progress import Progress
 from muse.sentences.encoders.encoder import SentenceEncoder
@@ -43,7 +41,6 @@ MEANS = ("mean", "power-mean[-inf,1,inf]", "power-mean[-inf,1,inf,3]")
 MORE_POWERS = tuple(
     f"power-mean[-inf,1,inf,{more}]+znorm" for more in ("0.5", "2", "2s", "3", "0.5,2,3", "0.5,2s,3")
 )
-NOTHING = Signature("", "")
 KEY = ("language", "task", "spaces", "encoder", "runs", "seed")
 COLUMNS = (
     *KEY[:4], "d", *KEY[4:], "macro_f1", "low", "high", "in_language", "drop", "accuracy", "commit", "date",
@@ -58,7 +55,7 @@ class Task(NamedTuple):
     labels: list[str]
 
     @classmethod
-    def read(cls, name: str, other: str, shared: Path) -> Task:
+    def read(cls, name: str, other: str, shared: Path) -> "Task":
         """A task of the folder transfer."""
         folder = shared / "data" / "transfer" / name
         texts = {language: list(read_lines(folder / f"{language}.txt")) for language in (PIVOT, other)}

@@ -12,8 +12,6 @@ somo       whether a noun or verb was replaced by one that is as frequent beside
 coordinv   whether two coordinate clauses were exchanged
 """
 
-from __future__ import annotations
-
 import math
 import random
 from collections import Counter, defaultdict
@@ -175,15 +173,7 @@ def _has_subject(verb: Any) -> bool:
 
 
 TASKS: dict[str, Callable[[Parsed, random.Random], Iterator[Labelled]]] = {
-    "sentlen": _length,
-    "wc": _content,
-    "depth": _depth,
-    "top": _top,
-    "bshift": _order,
-    "tense": _tense,
-    "subjnum": _subject,
-    "objnum": _object,
-    "somo": _odd,
-    "coordinv": _coordinate,
-}
+    "sentlen": _length, "wc": _content, "depth": _depth, "top": _top, "bshift": _order, "tense": _tense,
+    "subjnum": _subject, "objnum": _object, "somo": _odd, "coordinv": _coordinate,
+}  # fmt: skip
 TREES = ("depth", "top", "subjnum", "objnum")  # what is read from the tree of a sentence that stays as it is

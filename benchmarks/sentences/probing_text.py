@@ -8,8 +8,6 @@ length says nothing of depth. A lemma that tense or number is asked of stands in
 tasks ask: probing_tasks.py.
 """
 
-from __future__ import annotations
-
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence

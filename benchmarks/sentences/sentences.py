@@ -10,33 +10,28 @@ LASER's Tatoeba sets share sentences with that text: `unseen` has the queries of
 it, and is the line to compare trained encoders by. English is the pivot of every space.
 """
 
-from __future__ import annotations
-
-import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import torch
 
+from benchmarks.support.options import REPEATED, command_line
 from benchmarks.support.pairs import SHARED
 from benchmarks.support.rotated import SUFFIX, rotated
-from benchmarks.support.sentence_search import answered
+from benchmarks.support.sentence_measures import NOTHING, answered, read_out, sides_of, similarity
 from benchmarks.support.sentence_sets import PIVOT, Aligned, SpaceOf, retrieval_sets, training
 from benchmarks.support.tables import header, heading, row
-from muse.evaluation.score import Hits, Interval, Signature, bootstrap_interval
+from muse.evaluation.score import Hits, Interval, bootstrap_interval
 from muse.files.plain_text import read_lines
 from muse.progress import Progress
 from muse.search.retrieval import PairScore
 from muse.sentences.encoders.encoder import SentenceEncoder
-from muse.sentences.evaluation.classifier import ClassifierConfig, Labelled
-from muse.sentences.evaluation.probing import ONE_LANGUAGE, Probe, evaluate_probe, language_probe
-from muse.sentences.evaluation.sts import evaluate_sts
+from muse.sentences.evaluation.classifier import ClassifierConfig
+from muse.sentences.evaluation.probing import ONE_LANGUAGE, Probe, language_probe
 from muse.sentences.evaluation.transfer import TransferConfig, evaluate_transfer
-from muse.sentences.files.sentence_text import read_rated_sentences
 from muse.sentences.loading import load_encoder
 from muse.space import load_space
-from muse.vectors import Matrix
 
 POWERS = ("power-mean[-inf,1,inf]", "power-mean[-inf,1,inf,3]")
 UNTRAINED = "mean;idf;sif;mean+pcr;idf+pcr;" + ";".join(POWERS) + ";mean+procrustes;idf+procrustes"
@@ -136,25 +131,12 @@ def sts(benches: Sequence[Bench]) -> None:
     heading("STS-B test, correlation x 100 [95 %]")
     header(("space", "pairs", "encoder", "Spearman", "Pearson"))
     for bench in benches:
-        rated = {
-            language: read_rated_sentences(bench.asked.shared / "data" / "sts" / f"stsb-{language}-test.csv")
-            for language in (PIVOT, bench.other)
-        }
         for encoder in bench.encoders("sts"):
-            for first, second in ((PIVOT, PIVOT), (bench.other, bench.other), (bench.other, PIVOT)):
-                one, other = rated[first], rated[second]
-                score = evaluate_sts(
-                    encoder.encode(one.first, first).matrix, encoder.encode(other.second, second).matrix,
-                    np.array(one.ratings), NOTHING, rng=bench.rng(),
-                )  # fmt: skip
-                cells = [
-                    shown(100 * value, (100 * interval[0], 100 * interval[1]))
-                    for value, interval in (
-                        (score.spearman, score.spearman_ci95),
-                        (score.pearson, score.pearson_ci95),
-                    )
-                ]
-                row([bench.name, f"{first}-{second}", encoder.name, *cells])
+            for sides in sides_of(bench.other):
+                score = similarity(encoder, bench.asked.shared / "data", sides)
+                found = (score.spearman, score.spearman_ci95), (score.pearson, score.pearson_ci95)
+                cells = [shown(100 * value, (100 * low, 100 * high)) for value, (low, high) in found]
+                row([bench.name, "-".join(sides), encoder.name, *cells])
 
 
 def probe(benches: Sequence[Bench]) -> None:
@@ -172,11 +154,8 @@ def probe(benches: Sequence[Bench]) -> None:
         tasks = list(_tasks(sides, bench))
         for encoder in bench.encoders("probe"):
             for name, task in tasks:
-                rows = probed(encoder, task)
-                score = evaluate_probe(
-                    task.name, Labelled(rows, np.array(task.labels)), NOTHING,
-                    config=ClassifierConfig(seed=bench.asked.seed), rng=bench.rng(),
-                )  # fmt: skip
+                seed = bench.asked.seed
+                score = read_out(encoder, task, ClassifierConfig(seed=seed), seed=seed)
                 row([bench.name, name, encoder.name, shown(score.accuracy, score.ci95), score.chance,
                      score.classes, score.tested])  # fmt: skip
 
@@ -188,16 +167,6 @@ def _tasks(sides: dict[str, list[str]], bench: Bench) -> Iterator[tuple[str, Pro
     yield "language", language_probe(sides, 5_000, bench.rng())
 
 
-def probed(encoder: SentenceEncoder, task: Probe) -> Matrix:
-    """The rows (n, d) of the sentences, which come language by language."""
-    parts = []
-    for language in dict.fromkeys(task.languages):
-        own = [text for text, name in zip(task.sentences, task.languages, strict=True) if name == language]
-        parts.append(encoder.encode(own, language).matrix)
-    return np.concatenate(parts)
-
-
-NOTHING = Signature("", "")  # the table says it
 TABLES = {"retrieval": retrieval, "transfer": transfer, "sts": sts, "probe": probe}
 
 
@@ -205,26 +174,21 @@ def named(value: str) -> tuple[str, str]:
     """The two sides of fr-en=FOLDER."""
     name, equals, folder = value.partition("=")
     if not (name and equals and folder):
-        raise argparse.ArgumentTypeError(f"expected fr-en=FOLDER, got {value!r}")
+        raise SystemExit(f"expected fr-en=FOLDER, got {value!r}")
     return name, folder
 
 
 def main() -> None:
     """Prints the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--space", type=named, action="append", required=True)
-    parser.add_argument("--trained", type=named, action="append", default=[])
-    parser.add_argument("--table", default=",".join(TABLES))
-    parser.add_argument("--encoders", help="instead of each table's own, with ; between")
-    parser.add_argument("--runs", type=int, default=20, help="subsamples of transfer")
-    parser.add_argument("--sentences", type=int, default=100_000, help="to learn weights and rotations from")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--threads", type=int)
-    parser.add_argument("--shared", type=Path, default=SHARED)
-    asked = parser.parse_args()
+    asked = command_line(
+        __doc__, space=(REPEATED, "fr-en=FOLDER"), trained=(REPEATED, "fr-en=FOLDER"), table=",".join(TABLES),
+        encoders=(str, "instead of each table's own, with ; between"), runs=(20, "subsamples of transfer"),
+        sentences=(100_000, "to learn weights and rotations from"), seed=0, threads=int, shared=SHARED,
+    )  # fmt: skip
+    asked.trained = [*map(named, asked.trained)]
     if asked.threads:
         torch.set_num_threads(asked.threads)
-    benches = [Bench(name, load_space(folder), asked) for name, folder in asked.space]
+    benches = [Bench(name, load_space(folder), asked) for name, folder in map(named, asked.space)]
     for table in asked.table.split(","):
         TABLES[table](benches)
 

@@ -20,23 +20,21 @@ regularisation (`muse evaluate --task probe`). Weights that an encoder learns fr
 Multi30k's training captions. Rows that the file has are not made again.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 from benchmarks.sentences.probing_tasks import TASKS
 from benchmarks.sentences.probing_text import PARAGRAPHS, written
 from benchmarks.support.kept_rows import Row, append, read_rows
+from benchmarks.support.options import NEEDED, REPEATED, command_line
 from benchmarks.support.pairs import SHARED
 from benchmarks.support.sick import official, related
-from benchmarks.support.tables import commit, header, muse, numbers, row, today
+from benchmarks.support.tables import commit, header, muse, numbers, over_seeds, row, today
 
 RELATED = ("sickr", "stsb", "stsb-fr")
 # Tasks that one run of muse measures: what is cheap first, so that a file has soon a row of every encoder.
@@ -131,13 +129,7 @@ def show(rows: Sequence[dict[str, str]]) -> None:
     tasks = [task for task in (*ORDER, *RELATED, *TASKS) if any(task in found for found in cells.values())]
     header(["encoder", *tasks])
     for name, found in cells.items():
-        row([name, *(_over_seeds(found.get(task, [])) for task in tasks)])
-
-
-def _over_seeds(values: Sequence[float]) -> str:
-    if len(values) < 2:
-        return "".join(f"{value:.1f}" for value in values)
-    return f"{fmean(values):.1f} ({min(values):.1f}-{max(values):.1f})"
+        row([name, *(over_seeds(found.get(task, [])) for task in tasks)])
 
 
 def fill(encoders: Mapping[str, Callable[[int], str]], asked: argparse.Namespace) -> None:
@@ -167,35 +159,26 @@ def fill_suite(
                     append(asked.out, suite(left, name, of_seed(seed), seed, asked), COLUMNS)
 
 
-def options(parser: argparse.ArgumentParser) -> None:
-    """Adds the options of the tasks and the file."""
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE.csv")
-    parser.add_argument("--space", type=Path)
-    parser.add_argument("--work", type=Path)
-    parser.add_argument("--tasks", default=",".join((*RELATED, *TASKS)))
-    parser.add_argument("--also", action="append", default=[], type=_pair, metavar="NAME=SPACE")
-    parser.add_argument("--folds", type=int, default=10, help="of nested cross-validation")
-    parser.add_argument("--paragraphs", type=int, default=PARAGRAPHS, help="of novels to parse")
-    parser.add_argument("--seeds", type=numbers, default=[0], help="such as 0-2")
-    parser.add_argument("--table", action="store_true", help="print the table of the rows there are")
-    parser.add_argument("--shared", type=Path, default=SHARED)
+def options(doc: str | None, **more: Any) -> argparse.Namespace:
+    """The options of the tasks and the file, and more of them, by default or beside them."""
+    asked = command_line(doc, **{
+        "out": NEEDED, "space": Path, "work": Path, "tasks": ",".join((*RELATED, *TASKS)),
+        "also": (REPEATED, "NAME=SPACE"), "folds": (10, "of nested cross-validation"),
+        "paragraphs": (PARAGRAPHS, "of novels to parse"), "seeds": ("0", "such as 0-2"),
+        "table": (False, "print the table of the rows there are"), "shared": SHARED,
+    } | more)  # fmt: skip
+    asked.also = [(name, Path(path)) for name, _, path in (one.partition("=") for one in asked.also)]
+    asked.seeds = numbers(asked.seeds)
+    return asked
 
 
 def main() -> None:
     """Makes the rows that are missing, and prints the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    options(parser)
-    parser.add_argument("--encoder", action="append", default=[], metavar="NAME=ENCODER")
-    asked = parser.parse_args()
+    asked = options(__doc__, encoder=(REPEATED, "NAME=ENCODER"))
     named = dict(one.partition("=")[::2] for one in asked.encoder)
     if not asked.table:
         fill({name: partial(_of_seed, encoder) for name, encoder in named.items()}, asked)
     show(read_rows(asked.out))
-
-
-def _pair(text: str) -> tuple[str, Path]:
-    name, _, path = text.partition("=")
-    return name, Path(path)
 
 
 def _of_seed(encoder: str, seed: int) -> str:

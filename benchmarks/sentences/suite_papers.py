@@ -7,18 +7,15 @@ tasks that both have of all of these: tau of the means over the tasks, and of ea
 task the widest half of a 95 % interval.
 """
 
-from __future__ import annotations
-
-import argparse
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from statistics import fmean
 
 from scipy.stats import kendalltau
 
 from benchmarks.sentences.senteval import ORDER, YEARS
 from benchmarks.support.kept_rows import read_rows
+from benchmarks.support.options import NEEDED, command_line
 from benchmarks.support.tables import header, row
 
 Figures = Mapping[str, float]
@@ -97,9 +94,7 @@ def tau(names: Sequence[str], paper: Figures, ours: Figures) -> tuple[float, flo
 
 def main() -> None:
     """Prints the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--rows", type=Path, required=True, metavar="FILE.csv")
-    rows = read_rows(parser.parse_args().rows)
+    rows = read_rows(command_line(__doc__, rows=NEEDED).rows)
     ours = means(rows)
     header(("paper", "tau of the means", "p", "mean of the tasks' taus", "order there", "order here"))
     for name, paper in PAPERS.items():

@@ -14,8 +14,6 @@ again. X-CBOW is not here: it leaves English as it is, and so is the mean of wor
 The published models are those of any_space_encoders.py, measured where they are installed.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -38,18 +36,12 @@ _BGT = ("bgt", "PAIRS", "EPOCHS", "ANNEALING")
 _DETECTION = ("infersent", "PAIRS", "--set", "objective=td", "--epochs", "4", "--set", "steps=200")
 SYSTEMS: Mapping[str, Sequence[str]] = {
     "InferSent, untrained": ("infersent", "SICK", "--epochs", "0"),
-    "InferSent, inferences": ("infersent", "SICK"),
-    "InferSent, detection": _DETECTION,
-    "lens, inferences": ("lens", "SICK"),
-    "lens, translations": ("lens", "PAIRS"),
-    "sp": ("sp", "PAIRS"),
-    "BGT": _BGT,
-    "BGT without prior": ("bgt", "PAIRS", "EPOCHS", "--set", "prior=0"),
+    "InferSent, inferences": ("infersent", "SICK"), "InferSent, detection": _DETECTION,
+    "lens, inferences": ("lens", "SICK"), "lens, translations": ("lens", "PAIRS"), "sp": ("sp", "PAIRS"),
+    "BGT": _BGT, "BGT without prior": ("bgt", "PAIRS", "EPOCHS", "--set", "prior=0"),
     "BGT without language latents": (*_BGT, "--set", "reconstruction=0", "--set", "translates=sample"),
-    "BilingualTrans": ("bgt", "PAIRS", "EPOCHS", "--set", "reconstruction=0"),
-    "CMLM": ("cmlm", "NOVELS"),
-    "MLM": ("cmlm", "NOVELS", "--set", "objective=mlm"),
-    "CMLM and inferences": ("cmlm", "NOVELS", "SICK"),
+    "BilingualTrans": ("bgt", "PAIRS", "EPOCHS", "--set", "reconstruction=0"), "CMLM": ("cmlm", "NOVELS"),
+    "MLM": ("cmlm", "NOVELS", "--set", "objective=mlm"), "CMLM and inferences": ("cmlm", "NOVELS", "SICK"),
     "XLM": ("xlm", "CAPTIONS"),
 }  # fmt: skip
 LANGUAGE_LATENTS = "BGT, language latents"
@@ -112,14 +104,10 @@ def fill_published(names: Sequence[str], asked: argparse.Namespace) -> None:
 
 def main() -> None:
     """Trains what is missing, makes the rows that are missing, and prints the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    options(parser)
-    parser.add_argument("--systems", default=";".join((*SYSTEMS, LANGUAGE_LATENTS)), help="with ; between")
-    parser.add_argument("--published", default="", help="with commas: minilm,use,e5")
-    parser.add_argument("--pairs", type=int, default=40_000)
-    parser.add_argument("--bgt-epochs", type=int, default=10)
-    parser.set_defaults(tasks=",".join(ORDER))
-    asked = parser.parse_args()
+    asked = options(
+        __doc__, systems=(";".join((*SYSTEMS, LANGUAGE_LATENTS)), "with ; between"), pairs=40_000,
+        published=("", "with commas: minilm,use,e5"), bgt_epochs=10, tasks=",".join(ORDER),
+    )  # fmt: skip
     if not asked.table:
         asked.work.mkdir(parents=True, exist_ok=True)
         of_seed: dict[str, Callable[[int], str]] = {

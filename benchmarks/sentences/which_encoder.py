@@ -14,8 +14,6 @@ One row an encoder is appended to FILE.csv; rows that are there are not made aga
 have no figures across languages.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections.abc import Sequence
@@ -30,10 +28,10 @@ from benchmarks.rows.any_space_rows import encoded
 from benchmarks.support.kept_rows import append, interval_columns, read_rows, with_interval
 from benchmarks.support.options import NEEDED, command_line
 from benchmarks.support.pairs import SHARED
-from benchmarks.support.sentence_search import TAUGHT
+from benchmarks.support.sentence_measures import NOTHING, TAUGHT
 from benchmarks.support.sentence_sets import PIVOT, Aligned, beside_english, retrieval_sets, training
 from benchmarks.support.tables import commit, muse, today
-from muse.evaluation.score import Signature, bootstrap_interval
+from muse.evaluation.score import bootstrap_interval
 from muse.search.retrieval import PairScore
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.evaluation.retrieval import Queries, different, sentence_ranks
@@ -53,7 +51,6 @@ COLUMNS = (
     *interval_columns("sts_en", "sts_across", *WAYS), "commit", "date",
 )  # fmt: skip
 LEAST_SECONDS = 2.0  # that the speed is measured for
-NOTHING = Signature("", "")  # the row says it
 
 
 @dataclass(frozen=True)
@@ -161,8 +158,7 @@ def main() -> None:
             "encoder": name, "kind": encoder.kind, "training_s": encoder.training_s,
             "dimension": encoder.rows(test.english[:1], PIVOT).shape[1],
             "sentences_per_s": round(speed(encoder, text.english)),
-            **similarity(encoder, data), **translations(encoder, test),
-            "commit": commit(), "date": today(),
+            **similarity(encoder, data), **translations(encoder, test), "commit": commit(), "date": today(),
         }  # fmt: skip
         append(asked.out, [one], COLUMNS)
         print(*one.values(), flush=True)

@@ -1,7 +1,5 @@
 """Stage C1 of ContrastiveBLI (Li et al., 2022), run from a checkout with its published settings."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

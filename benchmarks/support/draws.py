@@ -1,7 +1,5 @@
 """Draws: the pairs that a user might bring, of a pair's training dictionary, as dictionary files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -38,10 +36,8 @@ def write_draw(pair: Pair, sides: tuple[Vectors, Vectors], help_: str, draw: int
     if help_ == IDENTICAL:
         pairs = [(word, word) for word in sides[0].words if word in sides[1].index]
     else:
-        training = pair.training_in(folder)
-        if training is None:
-            raise SystemExit(f"{pair.name} has no training dictionary")
-        pairs = _drawn(read_lexicon(training), sides, int(help_.removesuffix(MARK)), rng)
+        training = read_lexicon(pair.must_train_in(folder))
+        pairs = _drawn(training, sides, int(help_.removesuffix(MARK)), rng)
     if help_.endswith(MARK):
         pairs = _with_errors(pairs, rng)
     path.write_text("".join(f"{source}\t{target}\n" for source, target in pairs), encoding="utf-8")

@@ -1,7 +1,5 @@
 """Rows: the CSV file of a long benchmark, which makes only those that the file lacks."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import sys

@@ -1,7 +1,5 @@
 """Options: the command line of a benchmark, declared as the names and defaults of its options."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 from typing import Any

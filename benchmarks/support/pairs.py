@@ -1,10 +1,12 @@
 """Pairs: the evaluation pairs under ../shared, their vectors, gold lists and training dictionaries."""
 
-from __future__ import annotations
-
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
+
+from muse.files import read_vectors
+from muse.lexicon import Lexicon
+from muse.vectors import Vectors
 
 SHARED = Path("../shared")
 TEST_SHARE = 4  # of a list that is split, one source word in so many is for the test
@@ -35,6 +37,21 @@ class Pair(NamedTuple):
         lines = [line for path in self.gold for line in _lines(path) if not self.split or is_for_test(line)]
         return _written(folder / f"{self.name}.gold.txt", lines)
 
+    def vectors(self, most: int | None = None) -> tuple[Vectors, Vectors]:
+        """The vectors of both languages as they are on file, of the `most` frequent words alone."""
+        files = (self.source_file, self.source), (self.target_file, self.target)
+        source, target = (
+            read_vectors(path, language=language, max_vocab=most, lowercase=self.lower)
+            for path, language in files
+        )
+        return source, target
+
+    def must_train_in(self, folder: Path) -> Path:
+        """The training dictionary; SystemExit if there is none."""
+        if (training := self.training_in(folder)) is None:
+            raise SystemExit(f"{self.name} has no training dictionary")
+        return training
+
     def training_in(self, folder: Path) -> Path | None:
         """The training dictionary, made in `folder` if it is a part of a list; None if there is none."""
         if self.training is None or not self.split:
@@ -50,6 +67,14 @@ def is_for_test(line: str) -> bool:
     True
     """
     return sha256(line.split()[0].encode()).digest()[0] % TEST_SHARE == 0
+
+
+def known_targets(lexicon: Lexicon, source: Vectors, target: Vectors) -> dict[int, set[int]]:
+    """The targets of each source word of a lexicon, as row numbers."""
+    gold: dict[int, set[int]] = {}
+    for row, column in lexicon.indices(source.index, target.index).tolist():
+        gold.setdefault(row, set()).add(column)
+    return gold
 
 
 def _lines(path: Path) -> list[str]:

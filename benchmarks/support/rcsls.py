@@ -1,7 +1,5 @@
 """RCSLS (Joulin et al., 2018): any linear mapping, by descent on the CSLS loss of the pairs."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The baseline of Procrustes on sentences: rows of one language rotated onto those of their translations."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,7 +19,7 @@ def rotated(
     sentences: Sequence[str],
     translations: Sequence[str],
     direction: tuple[str, str],
-) -> Rotated:
+) -> "Rotated":
     """The encoder with a rotation of the first language of `direction` that brings translations together.
 
     W minimises sum |W x_i - y_i|^2 over the unit-length rows of `sentences` and of their `translations` into
@@ -47,7 +45,7 @@ class Rotated(Wrapped):
         """The name of the inner encoder with a suffix, such as mean+procrustes."""
         return f"{self.inner.name}{SUFFIX}"
 
-    def fit(self, sentences: Iterable[str], language: str) -> Rotated:
+    def fit(self, sentences: Iterable[str], language: str) -> "Rotated":
         """Returns self: the rotation belongs to the encoder as it was."""
         return self
 

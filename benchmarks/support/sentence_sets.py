@@ -1,7 +1,5 @@
 """The sentence data under ../shared, for the benchmarks: what to learn from, and what to measure with."""
 
-from __future__ import annotations
-
 import argparse
 import gzip
 import random
@@ -26,7 +24,7 @@ class Aligned(NamedTuple):
     other: list[str]
     english: list[str]
 
-    def unseen(self, seen: Aligned) -> NDArray[np.bool_]:
+    def unseen(self, seen: "Aligned") -> NDArray[np.bool_]:
         """Whether each pair (p,) has no side that stands in `seen`, on its side."""
         other, english = set(seen.other), set(seen.english)
         pairs = zip(self.other, self.english, strict=True)
@@ -49,11 +47,6 @@ class SpaceOf(NamedTuple):
     def other(self) -> str:
         """The language beside English."""
         return beside_english(self.space)
-
-
-def captions(language: str, shared: Path) -> list[str]:
-    """The lines of Multi30k's training set."""
-    return list(read_lines(shared / "data" / "parallel" / f"multi30k.train.{language}.gz"))
 
 
 def training(data: Path, language: str) -> Aligned:

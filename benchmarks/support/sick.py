@@ -6,8 +6,6 @@ fewer, but still 75 % (of the test part's sentences in the train part); 116 of i
 sentence of the train part. muse says so whenever it reads the file.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 from pathlib import Path

@@ -1,8 +1,5 @@
 """Tables: what every benchmark prints, and how one runs muse and measures it."""
 
-from __future__ import annotations
-
-import argparse
 import json
 import os
 import platform
@@ -15,9 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from statistics import fmean
 from typing import Any, NamedTuple
 
-from benchmarks.support.kept_rows import append, read_rows, shown
+from benchmarks.support.kept_rows import append, shown
 
 ROOT = Path(__file__).resolve().parents[2]
 OK_CODES = (0, 3)  # 3: aligned, and judged failed
@@ -36,14 +34,18 @@ class Run(NamedTuple):
     processor_seconds: float
 
 
-def muse(*arguments: str | Path) -> Run:
-    """Runs `muse ARGUMENTS --json` as a user would; RuntimeError with its message where it breaks down."""
+def muse(*arguments: str | Path, lines: Iterable[str] = ()) -> Run:
+    """Runs `muse ARGUMENTS --json` as a user would, on lines if any are given.
+
+    RuntimeError with its message where it breaks down.
+    """
     words = [str(argument) for argument in arguments]
     command = f"muse {shlex.join(words)}"
     began, spent = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
-        [sys.executable, "-m", "muse", *words, "--json"], capture_output=True, text=True, check=False
-    )
+        [sys.executable, "-m", "muse", *words, "--json"], capture_output=True, text=True, check=False,
+        input="".join(f"{line}\n" for line in lines),
+    )  # fmt: skip
     seconds, used = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
     processor = used.ru_utime + used.ru_stime - spent.ru_utime - spent.ru_stime
     if done.returncode not in OK_CODES:
@@ -115,6 +117,18 @@ def append_rows(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, 
         print(*(f"{key} {shown(row.get(key, ''), 4)}" for key in columns), flush=True)
 
 
+def over_seeds(values: Sequence[float]) -> str:
+    """The mean, with minimum and maximum of several.
+
+    >>> over_seeds([61.9, 60.8, 60.9])
+    '61.2 (60.8-61.9)'
+    """
+    if not values:
+        return ""
+    spread = f" ({min(values):.1f}-{max(values):.1f})" if len(values) > 1 else ""
+    return f"{fmean(values):.1f}{spread}"
+
+
 def numbers(text: str) -> list[int]:
     """The numbers that "0-3,7" names.
 
@@ -126,12 +140,3 @@ def numbers(text: str) -> list[int]:
         first, _, last = part.partition("-")
         found.extend(range(int(first), int(last or first) + 1))
     return found
-
-
-def rows_to_draw(rows: Path, out: Path) -> tuple[list[dict[str, str]], Path]:
-    """The rows of a CSV file and where their picture goes, as --rows and --out say; else these."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--rows", type=Path, default=rows, metavar="FILE.csv")
-    parser.add_argument("--out", type=Path, default=out, metavar="FILE.svg")
-    asked = parser.parse_args()
-    return read_rows(asked.rows), asked.out

@@ -1,7 +1,5 @@
 """Two texts, one a language, that share no sentence pair, cut from parallel text; and pairs held out."""
 
-from __future__ import annotations
-
 import gzip
 import re
 from collections import Counter

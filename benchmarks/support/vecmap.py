@@ -1,7 +1,5 @@
 """VecMap (Artetxe et al., 2018), run from a checkout; its vectors are read and written as arrays."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -18,34 +18,27 @@ language, whose own latents a row of language latents has there. What is probed,
 paper's: bgt_probes.py.
 """
 
-from __future__ import annotations
-
-import argparse
 import resource
 import time
 from collections.abc import Iterable
 from itertools import tee
 from pathlib import Path
 
-import numpy as np
 import torch
 
-from benchmarks.sentences.sentences import LONG_ENOUGH, NOTHING, named, probed
+from benchmarks.sentences.sentences import LONG_ENOUGH, named
+from benchmarks.support.options import NEEDED, REPEATED, command_line
 from benchmarks.support.pairs import SHARED
-from benchmarks.support.sentence_search import answered
+from benchmarks.support.sentence_measures import answered, read_out, sides_of, similarity
 from benchmarks.support.sentence_sets import PIVOT, retrieval_sets, training
-from benchmarks.support.tables import header, heading, row
-from benchmarks.systems.bgt_probes import PAPER, Task, tasks
+from benchmarks.support.tables import header, heading, over_seeds, row
+from benchmarks.systems.bgt_probes import PAPER, tasks
 from benchmarks.systems.bgt_rows import ROWS, Bench, Row, rows
 from muse.run.runtime import Runtime
 from muse.run.seeds import generator_for
 from muse.search.retrieval import PairScore
-from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.encoders.ragged import Ragged
-from muse.sentences.evaluation.classifier import ClassifierConfig, Labelled
-from muse.sentences.evaluation.probing import evaluate_probe
-from muse.sentences.evaluation.sts import evaluate_sts
-from muse.sentences.files.sentence_text import read_rated_sentences
+from muse.sentences.evaluation.classifier import ClassifierConfig
 from muse.sentences.systems.bgt.bgt_system import PRESETS, BgtLearner
 from muse.sentences.systems.bgt.inputs import piece_tokens
 from muse.sentences.systems.bgt.latent_network import BgtNetwork
@@ -53,12 +46,6 @@ from muse.sentences.systems.pieces import SPECIALS, Pieces
 from muse.sentences.training.pairs import Pairs
 from muse.sentences.training.trainer import TrainerConfig, train
 from muse.space import load_space
-
-
-def over_seeds(values: list[float]) -> str:
-    """61.2 (60.8-61.9)."""
-    mean = f"{np.mean(values):.1f}"
-    return mean if len(values) == 1 else f"{mean} ({min(values):.1f}-{max(values):.1f})"
 
 
 def kept(bench: Bench, all_rows: Iterable[Row]) -> None:
@@ -69,28 +56,18 @@ def kept(bench: Bench, all_rows: Iterable[Row]) -> None:
     fresh = found.unseen(training(bench.asked.shared / "data", bench.other))
     header((
         "encoder", f"P@1 {found.name}, {len(fresh)}", f"unseen, {int(fresh.sum())}",
-        *(f"STS {first}-{second}" for first, second in _sides(bench)),
+        *(f"STS {first}-{second}" for first, second in sides_of(bench.other)),
         "KL semantic en", f"KL semantic {bench.other}", "KL language en", f"KL language {bench.other}",
     ))  # fmt: skip
     for one in all_rows:
         hits = [answered(encoder, found, bench.other, [PairScore("nn")])[0] for encoder in one.encoders]
         cells = [over_seeds([100 * float(hit.mean()) for hit in hits])]
         cells.append(over_seeds([100 * float(hit[fresh].mean()) for hit in hits]))
-        for first, second in _sides(bench):
-            cells.append(over_seeds([_pearson(encoder, first, second, bench) for encoder in one.encoders]))
+        for sides in sides_of(bench.other):
+            scores = [similarity(encoder, bench.asked.shared / "data", sides) for encoder in one.encoders]
+            cells.append(over_seeds([100 * score.pearson for score in scores]))
         nats = [over_seeds(list(values)) for values in zip(*one.nats, strict=True)]
         row([one.name, *cells, *nats, *["-"] * (4 - len(nats))])
-
-
-def _sides(bench: Bench) -> tuple[tuple[str, str], ...]:
-    return (PIVOT, PIVOT), (bench.other, bench.other), (bench.other, PIVOT)
-
-
-def _pearson(encoder: SentenceEncoder, first: str, second: str, bench: Bench) -> float:
-    folder = bench.asked.shared / "data" / "sts"
-    one, two = (read_rated_sentences(folder / f"stsb-{name}-test.csv") for name in (first, second))
-    left, right = encoder.encode(one.first, first).matrix, encoder.encode(two.second, second).matrix
-    return 100 * evaluate_sts(left, right, np.array(one.ratings), NOTHING, rng=bench.rng()).pearson
 
 
 def probes(bench: Bench, all_rows: Iterable[Row]) -> None:
@@ -108,19 +85,14 @@ def probes(bench: Bench, all_rows: Iterable[Row]) -> None:
     for one in all_rows:
         if one.name == "sif" or one.name.startswith("without"):
             continue
-        row([one.name, *(over_seeds([_read(encoder, task, bench) for encoder in one.encoders])
-                         for task in found.values())])  # fmt: skip
+        config = ClassifierConfig(strengths=(0.1, 1.0))
+        row([one.name, *(
+            over_seeds([read_out(of, task.probe, config, split=task.parts).accuracy for of in one.encoders])
+            for task in found.values()
+        )])  # fmt: skip
     if bench.other == "fr":
         for name, figures in PAPER.items():
             row([name, *(figures.get(task, "-") for task in found)])
-
-
-def _read(encoder: SentenceEncoder, task: Task, bench: Bench) -> float:
-    labelled = Labelled(probed(encoder, task.probe), np.array(task.probe.labels))
-    config = ClassifierConfig(strengths=(0.1, 1.0))
-    return evaluate_probe(
-        task.probe.name, labelled, NOTHING, config=config, rng=bench.rng(), split=task.parts
-    ).accuracy
 
 
 def paper(bench: Bench) -> None:
@@ -148,23 +120,16 @@ def paper(bench: Bench) -> None:
 
 def main() -> None:
     """Prints the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--space", type=named, required=True)
-    parser.add_argument("--x-cbow", type=Path)
-    parser.add_argument("--table", default="kept,probes,paper")
-    parser.add_argument("--pairs", type=int, default=40_000)
-    parser.add_argument("--epochs", type=int)
-    parser.add_argument("--rate", type=float, help="of all BGTs")
-    parser.add_argument("--set", type=named, action="append", default=[], help="a setting of all BGTs")
-    parser.add_argument("--rows", default=";".join(ROWS), help="with ; between")
-    parser.add_argument("--seeds", default="0-2")
-    parser.add_argument("--probe-size", type=int, default=2_000)
-    parser.add_argument("--threads", type=int)
-    parser.add_argument("--shared", type=Path, default=SHARED)
-    asked = parser.parse_args()
+    asked = command_line(
+        __doc__, space=NEEDED, x_cbow=Path, table="kept,probes,paper", pairs=40_000, epochs=int,
+        rate=(float, "of all BGTs"), set=(REPEATED, "a setting of all BGTs"), seeds="0-2", probe_size=2_000,
+        rows=(";".join(ROWS), "with ; between"), threads=int, shared=SHARED,
+    )  # fmt: skip
+    asked.set = [*map(named, asked.set)]
     if asked.threads:
         torch.set_num_threads(asked.threads)
-    bench, tables = Bench(load_space(asked.space[1]), asked), asked.table.split(",")
+    name, folder = named(str(asked.space))
+    bench, tables = Bench(name, load_space(folder), asked), asked.table.split(",")
     first, second = tee(rows(bench))  # trained as the first table asks for them
     if "kept" in tables:
         kept(bench, first)

@@ -22,8 +22,6 @@ those of gender; its trees are those of constituents, with eight depths and 20 s
 1,000 words. So a difference between two latents can be compared with the paper's, a figure cannot.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -48,9 +46,7 @@ from muse.sentences.evaluation.probing import (
 from muse.text.tokens import Tokeniser
 
 SIGNS = 3  # of a sentence, and more
-PARSED = {
-    "depth": "depth", "subject number": "subjnum", "object number": "objnum", "top constituents": "top",
-}  # fmt: skip
+PARSED = {"depth": "depth", "subject number": "subjnum", "object number": "objnum", "top constituents": "top"}
 _PAPER = (
     "subject number fr", "object number fr", "depth fr", "top constituents fr", "content en", "length en",
     "sign count en", "first sign en", "gender fr",

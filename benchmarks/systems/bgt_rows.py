@@ -1,8 +1,5 @@
 """The encoders that benchmarks/systems/bgt.py compares: what each is, and how it is trained."""
 
-from __future__ import annotations
-
-import argparse
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -12,19 +9,18 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from benchmarks.support.sentence_sets import PIVOT, Aligned, beside_english, training
+from benchmarks.support.sentence_sets import PIVOT, Aligned, SpaceOf, training
 from benchmarks.support.tables import numbers
-from benchmarks.systems.bgt_settings import effective
 from muse.progress import Progress
 from muse.run.runtime import Runtime
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.bgt.bgt_system import language_latents
+from muse.sentences.systems.bgt.inputs import BgtConfig
 from muse.sentences.systems.bgt.latent_network import BgtNetwork, Gaussian
 from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.systems.registry import train_system
 from muse.sentences.systems.system import TrainingRequest
-from muse.space import Space
 
 UNTRAINED = "bgt, untrained"
 VARIANTS: Mapping[str, Mapping[str, str]] = {
@@ -52,24 +48,26 @@ TRAINED: Mapping[str, Mapping[str, str]] = {
 }
 # The paper's contrastive baselines, from the space and as there from nothing.
 SP: Mapping[str, Mapping[str, str]] = {
-    "SP": {},
-    "SP, random": {"initial": "random"},
-    "SP, without punctuation": {"punctuation": "false"},
+    "SP": {}, "SP, random": {"initial": "random"}, "SP, without punctuation": {"punctuation": "false"},
     "BiLSTM": {"network": "bilstm"},
-}
+}  # fmt: skip
 ROWS = ("mean", "sif", "x-cbow", *TRAINED, *SP)
 
 
-class Bench(NamedTuple):
+def effective(settings: Mapping[str, str]) -> dict[str, str]:
+    """The settings but those that the others leave without effect, which `muse train` refuses.
+
+    >>> effective({"annealing": "2500", "prior": "0", "steps": "20"})
+    {'prior': '0', 'steps': '20'}
+    """
+    kinds = {name: type(value) for name, value in vars(BgtConfig()).items()}
+    own = {name: kinds[name](text) for name, text in settings.items() if name in kinds}
+    ineffective = BgtConfig(**own).ineffective_settings()
+    return {name: text for name, text in settings.items() if name not in ineffective}
+
+
+class Bench(SpaceOf):
     """The space, its language beside English, and what is asked."""
-
-    space: Space
-    asked: argparse.Namespace
-
-    @property
-    def other(self) -> str:
-        """The language beside English."""
-        return beside_english(self.space)
 
     def text(self) -> tuple[Aligned, Aligned]:
         """The pairs to learn from, and those that come after them."""

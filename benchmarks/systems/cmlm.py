@@ -20,8 +20,6 @@ Corrections (pcr, centre) learn from Tatoeba's training text, never from the sen
 the queries of which neither side stands in that text. Nothing was chosen by these tables.
 """
 
-from __future__ import annotations
-
 import argparse
 import resource
 import sys
@@ -38,10 +36,10 @@ import torch
 from benchmarks.sentences.sentences import shown
 from benchmarks.support.options import REPEATED, command_line
 from benchmarks.support.pairs import SHARED
-from benchmarks.support.sentence_search import answered
+from benchmarks.support.sentence_measures import answered, read_out
 from benchmarks.support.sentence_sets import PIVOT, retrieval_sets, training
 from benchmarks.support.tables import header, heading, numbers, row
-from benchmarks.systems.cmlm_bench import NOTHING, Bench, job, part_novels, write_pairs
+from benchmarks.systems.cmlm_bench import Bench, job, part_novels, write_pairs
 from muse.evaluation.score import bootstrap_interval
 from muse.progress import Progress
 from muse.run.runtime import Runtime
@@ -50,8 +48,8 @@ from muse.search.retrieval import PairScore
 from muse.sentences.encoders.composed import Corrected, Correction
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.encoders.ragged import Ragged
-from muse.sentences.evaluation.classifier import ClassifierConfig, Labelled
-from muse.sentences.evaluation.probing import Probe, evaluate_probe, language_probe
+from muse.sentences.evaluation.classifier import ClassifierConfig
+from muse.sentences.evaluation.probing import Probe, language_probe
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.cmlm.cmlm_system import (
     CMLM,
@@ -189,7 +187,8 @@ def measure(encoder: SentenceEncoder, bench: Bench, seed: str, tables: Tables) -
                 for name, rows in ((one.name, np.ones_like(fresh)), (f"{one.name}, unseen", fresh)):
                     cells = [_percent(part[rows]) for part in hits]
                     note(tables.retrieval, [seed, encoder.name, name, int(rows.sum()), *cells])
-        told = _language(corrected, probe)
+        read = read_out(corrected, probe, ClassifierConfig(seed=0))
+        told = shown(read.accuracy, read.ci95)
         note(tables.language, [seed, corrected.name, told, *(_percent(hits[0]) for hits in found)])
 
 
@@ -258,17 +257,6 @@ def _probe(bench: Bench) -> Probe:
     rest = slice(bench.asked.sentences, bench.asked.sentences + bench.asked.probed)
     sides = {bench.other: bench.text.other[rest], PIVOT: bench.text.english[rest]}
     return language_probe(sides, bench.asked.probed, np.random.default_rng(0))
-
-
-def _language(encoder: SentenceEncoder, probe: Probe) -> str:
-    rows = np.zeros((len(probe.sentences), encoder.dimension), np.float32)
-    for language in dict.fromkeys(probe.languages):
-        places = [place for place, one in enumerate(probe.languages) if one == language]
-        rows[places] = encoder.encode([probe.sentences[place] for place in places], language).matrix
-    task = Labelled(rows, np.array(probe.labels))
-    config, rng = ClassifierConfig(seed=0), np.random.default_rng(0)
-    score = evaluate_probe(probe.name, task, NOTHING, config=config, rng=rng)
-    return shown(score.accuracy, score.ci95)
 
 
 def parsed() -> argparse.Namespace:

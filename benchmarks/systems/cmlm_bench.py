@@ -1,7 +1,5 @@
 """What cmlm.py and cmlm_control.py share: the space, the texts to learn from, the training."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Mapping
@@ -9,7 +7,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.support.sentence_sets import PIVOT, Aligned
-from muse.evaluation.score import Signature
 from muse.progress import Progress
 from muse.run.runtime import Runtime
 from muse.sentences.files.sentence_text import read_documents
@@ -17,8 +14,6 @@ from muse.sentences.systems.backbone import open_backbone
 from muse.sentences.systems.cmlm.cmlm_system import CMLM, Documents
 from muse.sentences.systems.system import Job, TrainingRequest
 from muse.space import Space
-
-NOTHING = Signature("", "")  # the tables say it
 
 
 class Bench(NamedTuple):
@@ -58,15 +53,10 @@ def job(bench: Bench, seed: int, more: Mapping[str, object]) -> Job:
     settings = {**dict(one.split("=", 1) for one in bench.asked.set), **{k: str(v) for k, v in more.items()}}
     trainer = {name: getattr(bench.asked, name) for name in ("epochs", "batch", "rate")}
     request = TrainingRequest(
-        bench.space,
-        bench.other,
-        bench.folder / "out",
-        parallel=(bench.folder / "pairs.tsv",),
-        texts={name: bench.folder / f"{name}.tsv" for name in (bench.other, PIVOT)},
-        settings=settings,
-        trainer={name: value for name, value in trainer.items() if value is not None},
-        seed=seed,
-    )
+        bench.space, bench.other, bench.folder / "out", parallel=(bench.folder / "pairs.tsv",),
+        texts={name: bench.folder / f"{name}.tsv" for name in (bench.other, PIVOT)}, settings=settings,
+        trainer={name: value for name, value in trainer.items() if value is not None}, seed=seed,
+    )  # fmt: skip
     preset = request.chosen_preset(CMLM)
     runtime = Runtime(progress=Progress(quiet=not sys.stderr.isatty()))
     return Job(request, preset.config, preset.trainer, runtime, open_backbone(bench.space, None))

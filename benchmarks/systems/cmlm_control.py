@@ -16,8 +16,6 @@ learned of the others, accuracy of argument mining in English and from English i
 P@1 of French sentences among English ones. Sentence vectors are taken as they are.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import tempfile
@@ -29,36 +27,29 @@ import numpy as np
 import torch
 
 from benchmarks.sentences.power_means import Task, measured
-from benchmarks.sentences.sentences import probed
 from benchmarks.support.kept_rows import append
 from benchmarks.support.options import NEEDED, REPEATED, command_line
 from benchmarks.support.pairs import SHARED
-from benchmarks.support.sentence_search import answered
+from benchmarks.support.sentence_measures import NOTHING, answered, read_out, sides_of, similarity
 from benchmarks.support.sentence_sets import PIVOT, retrieval_sets, training
 from benchmarks.support.sick import official, related
 from benchmarks.support.tables import header, heading, numbers, row
-from benchmarks.systems.cmlm_bench import NOTHING, Bench, job, part_novels, write_pairs
+from benchmarks.systems.cmlm_bench import Bench, job, part_novels, write_pairs
 from muse.search.retrieval import PairScore
 from muse.sentences.encoders.encoder import SentenceEncoder
-from muse.sentences.evaluation.classifier import ClassifierConfig, Labelled
-from muse.sentences.evaluation.probing import ONE_LANGUAGE, evaluate_probe
-from muse.sentences.evaluation.sts import RatedRows, evaluate_relatedness, evaluate_sts
-from muse.sentences.files.sentence_text import read_rated_sentences
+from muse.sentences.evaluation.classifier import ClassifierConfig
+from muse.sentences.evaluation.probing import ONE_LANGUAGE
+from muse.sentences.evaluation.sts import RatedRows, evaluate_relatedness
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.cmlm.cmlm_system import prepare
 from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.space import load_space
 
 VARIANTS: dict[str, dict[str, object]] = {
-    "cmlm": {},
-    "mlm": {"objective": "mlm"},
-    "mlm15": {"objective": "mlm", "share": 0.15},
-    "shuffled": {"neighbour": "shuffled"},
-    "n=1": {"projections": 1},
-    "n=15": {"projections": 15},
-    "skip": {"skip": True},
-    "projected": {"vector": "projected"},
-}
+    "cmlm": {}, "mlm": {"objective": "mlm"}, "mlm15": {"objective": "mlm", "share": 0.15},
+    "shuffled": {"neighbour": "shuffled"}, "n=1": {"projections": 1}, "n=15": {"projections": 15},
+    "skip": {"skip": True}, "projected": {"vector": "projected"},
+}  # fmt: skip
 TASKS = ("AM", "AC")
 COLUMNS = (
     "variant", "seed", "sts_en", "sts_fr", "sts_fr_en", "sick_r", "am_en", "am_fr", "ac_en", "ac_fr",
@@ -90,16 +81,8 @@ class Data(NamedTuple):
         return retrieval_sets(self.bench.data, self.bench.other)[0]
 
     def _similarity(self, encoder: SentenceEncoder) -> Iterator[float]:
-        other = self.bench.other
-        rated = {
-            name: read_rated_sentences(self.bench.data / "sts" / f"stsb-{name}-test.csv")
-            for name in (PIVOT, other)
-        }
-        for first, second in ((PIVOT, PIVOT), (other, other), (other, PIVOT)):
-            x = encoder.encode(rated[first].first, first).matrix
-            y = encoder.encode(rated[second].second, second).matrix
-            score = evaluate_sts(x, y, np.array(rated[first].ratings), NOTHING, rng=np.random.default_rng(0))
-            yield 100 * score.spearman
+        for sides in sides_of(self.bench.other):
+            yield 100 * similarity(encoder, self.bench.data, sides).spearman
 
     def _relatedness(self, encoder: SentenceEncoder) -> float:
         path, rows = official(self.bench.data), []
@@ -113,11 +96,7 @@ class Data(NamedTuple):
         sentences = self.bench.text.english[-20_000:]
         for make in ONE_LANGUAGE.values():
             task = make(sentences, PIVOT, 3_000, np.random.default_rng(0))
-            score = evaluate_probe(
-                task.name, Labelled(probed(encoder, task), np.array(task.labels)), NOTHING,
-                config=ClassifierConfig(seed=0), rng=np.random.default_rng(0),
-            )  # fmt: skip
-            yield score.accuracy
+            yield read_out(encoder, task, ClassifierConfig(seed=0)).accuracy
 
 
 def trained(bench: Bench, seed: int, settings: dict[str, object], translations: bool) -> Iterator[Any]:
@@ -132,7 +111,12 @@ def trained(bench: Bench, seed: int, settings: dict[str, object], translations: 
 
 def main() -> None:
     """Prints a row for every variant, and adds it to --out."""
-    asked = parsed()
+    asked = command_line(
+        __doc__, space=NEEDED, variants="cmlm;mlm;shuffled;n=1;n=15;skip;projected", strategies="", seeds="0",
+        seed=(0, "of the classifiers"), epochs=int, batch=int, rate=float, set=REPEATED, novels=3,
+        paragraphs=int, pairs=(int, "of translations; all unless given"), threads=1, shared=SHARED, out=Path,
+        tasks=("AM,AC", "of argument mining; none is quick"), runs=(5, "subsamples of argument mining"),
+    )  # fmt: skip
     torch.set_num_threads(asked.threads)
     space = load_space(asked.space)
     other = next(name for name in space.languages if name != PIVOT)
@@ -169,16 +153,6 @@ def keep(cells: list[Any], path: Path | None) -> None:
     sys.stdout.flush()
     if path is not None:
         append(path, [dict(zip(COLUMNS, cells, strict=True))], COLUMNS, decimals=2)
-
-
-def parsed() -> argparse.Namespace:
-    """The options of the command line."""
-    return command_line(
-        __doc__, space=NEEDED, variants="cmlm;mlm;shuffled;n=1;n=15;skip;projected", strategies="", seeds="0",
-        seed=(0, "of the classifiers"), epochs=int, batch=int, rate=float, set=REPEATED, novels=3,
-        paragraphs=int, pairs=(int, "of translations; all unless given"), threads=1, shared=SHARED, out=Path,
-        tasks=("AM,AC", "of argument mining; none is quick"), runs=(5, "subsamples of argument mining"),
-    )  # fmt: skip
 
 
 if __name__ == "__main__":

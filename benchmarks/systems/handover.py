@@ -22,8 +22,6 @@ too. All runs together take --seconds if these end before the --steps, and some 
 the rows so far are written to --out as the runs go on.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math
@@ -67,9 +65,7 @@ COLUMNS = (
     *interval_columns("bleu_en_fr", "bleu_fr_en"),
     *("perplexity_en_fr", "perplexity_fr_en", "commit", "date"),
 )
-LOSSES = {
-    "loss_en": "en-en", "loss_fr": "fr-fr", "loss_en_fr_en": "en-fr-en", "loss_fr_en_fr": "fr-en-fr",
-}  # fmt: skip
+LOSSES = {"loss_en": "en-en", "loss_fr": "fr-fr", "loss_en_fr_en": "en-fr-en", "loss_fr_en_fr": "fr-en-fr"}
 METRIC = BLEU(tokenize="none", force=True)  # the sentences are tokens already
 
 # Imported by Python before the system's first line, in its workers too (sitecustomize).

@@ -6,8 +6,6 @@ text.
 No sentence of either is one of SICK's, whatever its case and punctuation.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Iterable
@@ -37,12 +35,12 @@ def written(data: Path, folder: Path, tatoeba: int, seed: int = 0) -> Text:
     if all(path.exists() for path in (*plain.values(), *parallel.values())):
         return Text(plain, parallel)
     sick = read_nli(official(data))
-    known = {_bare(sentence) for sentence in (*sick.premises, *sick.hypotheses)}
+    known = {bare(sentence) for sentence in (*sick.premises, *sick.hypotheses)}
     drawn = random.Random(seed)
     sentences: dict[str, set[str]] = {name: set() for name in plain}
     folder.mkdir(parents=True, exist_ok=True)
     for name, path in parallel.items():
-        pairs = [pair for pair in _pairs(data, name, tatoeba, drawn) if _bare(pair[0]) not in known]
+        pairs = [pair for pair in _pairs(data, name, tatoeba, drawn) if bare(pair[0]) not in known]
         drawn.shuffle(pairs)
         _write(path, ("\t".join(pair) for pair in pairs))
         for language, side in zip((PIVOT, name), zip(*pairs, strict=True), strict=True):
@@ -59,14 +57,16 @@ def _pairs(data: Path, language: str, tatoeba: int, drawn: random.Random) -> Pai
     text = read_parallel(data / "parallel" / f"tatoeba.{PIVOT}-{language}.train.tsv.gz")
     pairs = list(zip(text.pivot, text.other, strict=True))
     chosen = [*zip(*captions, strict=True), *drawn.sample(pairs, min(tatoeba, len(pairs)))]
-    return [(_one_line(first), _one_line(second)) for first, second in chosen]
+    return [(one_line(first), one_line(second)) for first, second in chosen]
 
 
-def _bare(sentence: str) -> str:
+def bare(sentence: str) -> str:
+    """The words of a sentence, in lower case."""
     return " ".join(re.findall(r"\w+", sentence.lower()))
 
 
-def _one_line(sentence: str) -> str:
+def one_line(sentence: str) -> str:
+    """A sentence without line ends and repeated spaces."""
     return " ".join(sentence.split())
 
 

@@ -23,8 +23,6 @@ and machine translations (section 6). X-CBOW, idf and SIF, of words too, are the
 that the file has are not made again.
 """
 
-from __future__ import annotations
-
 import argparse
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -38,9 +36,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from benchmarks.sentences.power_means import NOTHING, Task
+from benchmarks.sentences.power_means import Task
 from benchmarks.support.kept_rows import append, read_rows
+from benchmarks.support.options import NEEDED, command_line
 from benchmarks.support.pairs import SHARED
+from benchmarks.support.sentence_measures import NOTHING
 from benchmarks.support.tables import commit, header, heading, numbers, row, today
 from benchmarks.systems.word_by_word import Bench, infersent
 from muse.progress import Progress
@@ -202,10 +202,7 @@ def merged(*, detects: bool) -> Callable[[Bench, str], Made]:
 
 def combinations(bench: Bench, core: SpaceBackbone, other: str) -> list[Part]:
     """SICK's pairs in the four combinations of English and its translation."""
-    texts = {
-        ENGLISH: read_nli(bench.sick),
-        other: read_nli(bench.translated(bench.sick, (ENGLISH, other))),
-    }
+    texts = {ENGLISH: read_nli(bench.sick), other: read_nli(bench.translated(bench.sick, (ENGLISH, other)))}
     quiet = Progress(quiet=True)
     first = {name: read_text(text.premises, core.reader(name), quiet) for name, text in texts.items()}
     second = {name: read_text(text.hypotheses, core.reader(name), quiet) for name, text in texts.items()}
@@ -234,17 +231,11 @@ def x_cbow(bench: Bench, other: str) -> Made:
 
 
 SYSTEMS: dict[str, Callable[[Bench, str], Made]] = {
-    "mean": untrained("mean"),
-    "power means": untrained(POWER_MEANS),
-    "idf": untrained("idf"),
-    "sif": untrained("sif"),
-    "X-CBOW": x_cbow,
-    "InferSent": english(translated=False),
-    TRANSLATED: english(translated=True),
-    "InferSent MT": merged(detects=False),
-    "InferSent TD": detection,
+    "mean": untrained("mean"), "power means": untrained(POWER_MEANS), "idf": untrained("idf"),
+    "sif": untrained("sif"), "X-CBOW": x_cbow, "InferSent": english(translated=False),
+    TRANSLATED: english(translated=True), "InferSent MT": merged(detects=False), "InferSent TD": detection,
     "InferSent MT+TD": merged(detects=True),
-}
+}  # fmt: skip
 UNTRAINED = ("mean", "power means", "idf", "sif")
 
 
@@ -322,20 +313,15 @@ def fill(name: str, other: str, seed: int, asked: argparse.Namespace) -> None:
 
 def main() -> None:
     """Makes the rows that the file lacks, and prints them."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--space", type=Path, required=True)
-    parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE.csv")
-    parser.add_argument("--lang", default="fr,de")
-    parser.add_argument("--systems", default=";".join(SYSTEMS), help="with ; between")
-    parser.add_argument("--seeds", type=numbers, default=[0, 1, 2])
-    parser.add_argument("--tasks", default="AM,AC")
-    parser.add_argument("--text", default=GIVEN, choices=(GIVEN, OURS), help="the task's in the language")
-    parser.add_argument("--runs", type=numbers, default=[10, 50], help="subsamples of each task")
-    parser.add_argument("--epochs", type=int, default=20, help="of MT and of MT+TD, at most")
-    parser.add_argument("--tatoeba", type=int, default=29_000, help="pairs beside the captions")
-    parser.add_argument("--shared", type=Path, default=SHARED)
-    asked = parser.parse_args()
+    asked = command_line(
+        __doc__, space=NEEDED, work=NEEDED, out=NEEDED, lang="fr,de", seeds="0-2", tasks="AM,AC",
+        systems=(";".join(SYSTEMS), "with ; between"), text=(GIVEN, f"or {OURS}: the task's in the language"),
+        runs=("10,50", "subsamples of each task"), epochs=(20, "of MT and of MT+TD, at most"),
+        tatoeba=(29_000, "pairs beside the captions"), shared=SHARED,
+    )  # fmt: skip
+    if asked.text not in (GIVEN, OURS):
+        raise SystemExit(f"--text must be {GIVEN} or {OURS}, got {asked.text}")
+    asked.seeds, asked.runs = numbers(asked.seeds), numbers(asked.runs)
     torch.set_num_threads(1)
     heading("Transfer from English, InferSent by translations")
     header(COLUMNS)

@@ -14,8 +14,6 @@ the best F1 on a development split of the first space serves the test split of t
 of a development split of its own. Each space has its own lens, trained on as many pairs of its languages.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import tempfile

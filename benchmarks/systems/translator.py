@@ -18,11 +18,7 @@ BLEU is sacreBLEU's, on the whole test sets, with a beam of 4; `seconds` are tho
 whatever else ran beside it. Rows that the file has are not made again.
 """
 
-from __future__ import annotations
-
 import argparse
-import json
-import subprocess
 import sys
 import time
 from collections import defaultdict
@@ -30,13 +26,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from benchmarks.support.kept_rows import Row, append, read_rows
 from benchmarks.support.options import NEEDED, REPEATED, command_line
 from benchmarks.support.pairs import SHARED
-from benchmarks.support.tables import commit, header, muse, numbers, row, today
-from benchmarks.systems.translator_text import PIVOT, TESTS, Pairs, Text, held_out_pairs, test_pairs, written
+from benchmarks.support.tables import commit, header, muse, numbers, over_seeds, row, today
+from benchmarks.systems.inference_text import PIVOT, Pairs
+from benchmarks.systems.translator_text import TESTS, Text, held_out_pairs, test_pairs, written
 
 CELLS = (
     "random-random,space-space,clm-clm,mlm-mlm,random-mlm,mlm-random,space-mlm,mlm-space,clm-mlm,mlm-clm,"
@@ -47,17 +42,8 @@ PAIRS = {"pairs": ("denoising=0", "back_translation=0"), "all": ()}  # what a ce
 NOVELS = 10_000  # sentences of each language
 KEY = ("lang", "text", "system", "seed", "steps")
 COLUMNS = (
-    *KEY,
-    "set",
-    "direction",
-    "bleu",
-    "ci95_low",
-    "ci95_high",
-    "chrf",
-    "seconds",
-    "commit",
-    "date",
-)
+    *KEY, "set", "direction", "bleu", "ci95_low", "ci95_high", "chrf", "seconds", "commit", "date",
+)  # fmt: skip
 
 
 class Bench:
@@ -117,13 +103,9 @@ class Bench:
         options, seconds = self.trained(system, seed)
         steps = 0 if system in BASELINES else self.asked.steps
         same = {
-            "lang": self.asked.lang,
-            "system": system,
-            "seed": seed,
-            "steps": steps,
-            "text": self.asked.kind or "all",
-            "seconds": seconds,
-        }
+            "lang": self.asked.lang, "system": system, "seed": seed, "steps": steps,
+            "text": self.asked.kind or "all", "seconds": seconds,
+        }  # fmt: skip
         for name in [self.asked.kind] if self.asked.kind else TESTS:
             sides = list(zip(*self.pairs(name), strict=True))
             for place, way in enumerate(((PIVOT, self.asked.lang), (self.asked.lang, PIVOT))):
@@ -157,16 +139,10 @@ def translated(
     work: Path,
 ) -> dict[str, Any]:
     """What muse translate says of the lines, given their translations."""
-    text, gold = ("".join(f"{line}\n" for line in side) for side in lines)
     reference = work / "reference"
-    reference.write_text(gold, encoding="utf-8")
-    words = ["translate", *options, "--src", way[0], "--tgt", way[1], "--reference", reference]
-    command = [sys.executable, "-m", "muse", *map(str, words), "--json", "--threads", "1"]
-    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(done.stderr.strip())
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    reference.write_text("".join(f"{line}\n" for line in lines[1]), encoding="utf-8")
+    words = [*options, "--src", way[0], "--tgt", way[1], "--reference", reference, "--threads", "1"]
+    return muse("translate", *words, lines=lines[0]).fields
 
 
 def show(rows: Sequence[dict[str, str]]) -> None:
@@ -178,14 +154,7 @@ def show(rows: Sequence[dict[str, str]]) -> None:
     columns = list(dict.fromkeys(column for found in cells.values() for column in found))
     header(["text", "system", *columns])
     for (text, system), found in cells.items():
-        row([text, system, *(_range(found[column]) for column in columns)])
-
-
-def _range(values: Sequence[float]) -> str:
-    if not values:
-        return ""
-    spread = f" ({min(values):.1f}-{max(values):.1f})" if len(values) > 1 else ""
-    return f"{np.mean(values):.1f}{spread}"
+        row([text, system, *(over_seeds(found[column]) for column in columns)])
 
 
 def main() -> None:

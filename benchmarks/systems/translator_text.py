@@ -6,8 +6,6 @@ of novels of each language, which are not translations. Sentences have at most 3
 set, and none of one language has a translation in the other's text, by any pair.
 """
 
-from __future__ import annotations
-
 import gzip
 import random
 import re
@@ -15,16 +13,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmarks.systems.inference_text import PIVOT, Pairs, bare, one_line
 from muse.files.plain_text import read_lines
 from muse.sentences.files.sentence_text import read_parallel
 
-PIVOT = "en"
 LONGEST = 30  # words
 HELD_OUT = 500  # pairs of a kind to choose settings by
 TESTS = {"tatoeba": "tatoeba.{pair}.test.tsv.gz", "multi30k": "multi30k.test_2016_flickr.{language}.gz"}
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+(?=\w)")
 _FEWEST = 4  # words of a sentence of a novel
-Pairs = list[tuple[str, str]]
 
 
 class Text(NamedTuple):
@@ -51,13 +48,13 @@ def written(
         return text
     drawn = random.Random(seed)
     tests = [pair for name in TESTS for pair in test_pairs(data, language, name)]
-    known = [{_bare(pair[side]) for pair in tests} for side in (0, 1)]
+    known = [{bare(pair[side]) for pair in tests} for side in (0, 1)]
     pairs = [pair for pair in _pairs(data, language, kinds, drawn) if not any(map(_in, pair, known))]
     half = len(pairs) // 2
     english = {one for one, _ in pairs[:half]}
-    there = {_bare(one) for one in english}
-    banned = {_bare(other) for one, other in pairs if _bare(one) in there}
-    other = {other for _, other in pairs[half:] if _bare(other) not in banned}
+    there = {bare(one) for one in english}
+    banned = {bare(other) for one, other in pairs if bare(one) in there}
+    other = {other for _, other in pairs[half:] if bare(other) not in banned}
     for path, name, side in ((text.english, PIVOT, english), (text.other, language, other)):
         lines = sorted(side) + _novels(data, name, novels, drawn)
         drawn.shuffle(lines)
@@ -79,9 +76,9 @@ def test_pairs(data: Path, language: str, name: str) -> Pairs:
 
 def held_out_pairs(data: Path, text: Text, language: str, name: str) -> Pairs:
     """Pairs to choose settings by, English first: neither side is in the text, and none is in a test set."""
-    known = [{_bare(line) for line in read_lines(path)} for path in text[:2]]
+    known = [{bare(line) for line in read_lines(path)} for path in text[:2]]
     known = [
-        side | {_bare(pair[place]) for test in TESTS for pair in test_pairs(data, language, test)}
+        side | {bare(pair[place]) for test in TESTS for pair in test_pairs(data, language, test)}
         for place, side in enumerate(known)
     ]
     if name == "tatoeba":
@@ -101,7 +98,7 @@ def _pairs(data: Path, language: str, kinds: Sequence[str], drawn: random.Random
     count = len(described) * len(TESTS) // len(kinds)
     said = drawn.sample(list(zip(text.pivot, text.other, strict=True)), count)
     chosen = {"tatoeba": said, "multi30k": described}
-    pairs = [(_one_line(one), _one_line(other)) for kind in reversed(kinds) for one, other in chosen[kind]]
+    pairs = [(one_line(one), one_line(other)) for kind in reversed(kinds) for one, other in chosen[kind]]
     pairs = [pair for pair in dict.fromkeys(pairs) if all(0 < len(side.split()) <= LONGEST for side in pair)]
     drawn.shuffle(pairs)
     return pairs
@@ -122,12 +119,4 @@ def _sentences(path: Path) -> Iterator[str]:
 
 
 def _in(sentence: str, known: set[str]) -> bool:
-    return _bare(sentence) in known
-
-
-def _bare(sentence: str) -> str:
-    return " ".join(re.findall(r"\w+", sentence.lower()))
-
-
-def _one_line(sentence: str) -> str:
-    return " ".join(sentence.split())
+    return bare(sentence) in known

@@ -1,11 +1,7 @@
 """What infersent_mt.py learns from: encoders that are trained once, and text translated word by word."""
 
-from __future__ import annotations
-
 import argparse
 import json
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -66,11 +62,9 @@ class Bench:
     def translations(self, sentences: Sequence[str], way: tuple[str, str]) -> list[str]:
         """Sentences translated word by word with a language model."""
         more = ["--src", way[0], "--tgt", way[1], "--lm", self.language_model(way[1]), "--threads", "1"]
-        command = [sys.executable, "-m", "muse", "translate", str(self.asked.space), *map(str, more)]
         once = list(dict.fromkeys(sentences))
-        text = "\n".join(once) + "\n"
-        done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
-        found = dict(zip(once, done.stdout.splitlines(), strict=True))
+        done = muse("translate", self.asked.space, *more, lines=once)
+        found = dict(zip(once, done.fields["lines"], strict=True))
         return [found[sentence] for sentence in sentences]
 
     def language_model(self, language: str) -> Path:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.support.options import NEEDED, command_line
-from benchmarks.support.pairs import SHARED, find_pair
+from benchmarks.support.pairs import SHARED, find_pair, known_targets
 from benchmarks.support.tables import append_rows, commit, today
 from benchmarks.words.expected import varied
 from muse.files import read_lexicon
@@ -34,7 +34,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def scores(table: AnswerTable, gold: dict[int, list[int]]) -> Iterator[dict[str, Any]]:
+def scores(table: AnswerTable, gold: dict[int, set[int]]) -> Iterator[dict[str, Any]]:
     """The row of each least probability, and of the first answers."""
     queries = np.array(sorted(gold))
     columns, _, shares = table.padded(queries)
@@ -62,11 +62,8 @@ def rows(spaces: Path, pairs: str, words: str, shared: Path) -> Iterator[dict[st
             (sides[0].words, sides[1].words), (np.array(sides[0].matrix), np.array(sides[1].matrix)),
             rng=np.random.default_rng(0), pretrained=read_pretrained(),
         )  # fmt: skip
-        gold = dict[int, list[int]]()
-        lexicon = read_lexicon(pair.gold_in(spaces))
-        for i, j in lexicon.indices(sides[0].index, sides[1].index).tolist():
-            gold.setdefault(i, []).append(j)
-        for kind, known in (("all", gold), ("one", {i: [min(some)] for i, some in gold.items()})):
+        gold = known_targets(read_lexicon(pair.gold_in(spaces)), *sides)
+        for kind, known in (("all", gold), ("one", {i: {min(some)} for i, some in gold.items()})):
             for row in scores(found.answers, known):
                 yield {"pair": name, "translations": kind} | row | {"commit": commit(), "date": today()}
 

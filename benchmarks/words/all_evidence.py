@@ -15,8 +15,6 @@ whose answer is shown as trusted, and `trusted_right` the share of these that ar
 usual trees from elsewhere were learned on en-de: for this pair others are given, by --without.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,7 +34,7 @@ from muse.api.run import run
 from muse.api.settings import settings_of
 from muse.evaluation.score import gold_name
 from muse.evaluation.words import WordScore, compare_words, evaluate_words
-from muse.files import read_lexicon, read_vectors
+from muse.files import read_lexicon
 from muse.files.space_manifest import read_manifest
 from muse.learn.settings import AlignConfig
 from muse.lexicon import Lexicon
@@ -69,7 +67,7 @@ def made(
 ) -> Space:
     """The space of a pair with answers, made unless it is there."""
     if not (folder / "manifest.json").exists():
-        config = _config(pair, given, folder, seed)
+        config = configured(pair, given, folder, seed)
         report = run(config, device=device)
         quiet = Progress(quiet=True)
         files = {pair.source: pair.source_file, pair.target: pair.target_file}
@@ -81,10 +79,10 @@ def made(
     return load_space(folder)
 
 
-def _config(pair: Pair, given: Path | None, folder: Path, seed: int) -> AlignConfig:
+def configured(pair: Pair, given: Path | None, folder: Path, seed: int) -> AlignConfig:
+    """The settings of an alignment by CSLS alone, into a folder PAIR.HELP.DRAW."""
     options: dict[str, Any] = {
-        "seed": seed,
-        "src_emb": pair.source_file, "tgt_emb": pair.target_file, "lower": pair.lower,
+        "seed": seed, "src_emb": pair.source_file, "tgt_emb": pair.target_file, "lower": pair.lower,
         "dictionary": given, "out": folder, "answers": "csls",
     }  # fmt: skip
     if folder.name.split(".")[1] == IDENTICAL:
@@ -131,16 +129,13 @@ def rows(asked: argparse.Namespace) -> Iterator[dict[str, Any]]:
     without = dict(one.split("=") for one in asked.without)
     for name in asked.pairs.split(","):
         pair = find_pair(name, asked.shared)
-        sides = tuple(
-            read_vectors(file, language=language, lowercase=pair.lower)
-            for file, language in ((pair.source_file, pair.source), (pair.target_file, pair.target))
-        )
+        sides = pair.vectors()
         for help_ in asked.help_given.split(","):
             for draw in numbers(asked.draws):
                 folder = asked.spaces / f"{name}.{help_}.{draw}{'.part' * asked.development}"
                 given = None
                 if help_ != NONE:
-                    given = write_draw(pair, (sides[0], sides[1]), help_, draw, asked.spaces)
+                    given = write_draw(pair, sides, help_, draw, asked.spaces)
                     if asked.development and help_ != IDENTICAL:
                         _without_development(given)
                 trees = Path(without[name]) if name in without else None
@@ -152,9 +147,7 @@ def rows(asked: argparse.Namespace) -> Iterator[dict[str, Any]]:
 def _lists(asked: argparse.Namespace, pair: Pair) -> Iterator[Path]:
     """The lists to measure on that there are for this pair."""
     if asked.development:
-        if (training := pair.training_in(asked.spaces)) is None:
-            raise SystemExit(f"{pair.name} has no training list")
-        yield training
+        yield pair.must_train_in(asked.spaces)
     if "test" in asked.list:
         yield pair.gold_in(asked.spaces)
     if "unseen" in asked.list and has_sentences(pair, asked.shared):

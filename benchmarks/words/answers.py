@@ -1,43 +1,40 @@
 """Answers: the share of those shown as trustworthy, likely and weak, and how many of each are right.
 
     python -m benchmarks.words.answers --space SPACE --src fr --tgt en --gold FILE [--gold FILE ...]
+    python -m benchmarks.words.answers --space SPACE --src en --tgt fr --judged FILE [--words 200]
+        [--gold FILE ...]
 
-One row for each list: P@1 of the first answer by CSLS alone and by all the evidence; of the
-answers of each grade, how many there are and how many of them are right. Every word of the list that the
-space has is asked, with 95 % bootstrap intervals for P@1. The limits of the grades and the prior of a word's
-own spelling were chosen on lists for training, `0-5000`, of en-fr, fr-en and en-de.
+One row for each list: P@1 of the first answer by CSLS alone and by all the evidence, with its 95 % bootstrap
+interval; of the answers of each grade, how many there are and how many of them are right. Every word of the
+list that the space has is asked. The limits of the grades and the prior of a word's own spelling were chosen
+on lists for training, `0-5000`, of en-fr, fr-en and en-de.
+
+With --judged, of the most frequent words that both languages have as strings (*hello* in French novels is
+English, *table* is French): how many are judged, P@1, how many are answered by themselves, and are right to
+be; how many answers are trusted, and are right, with Wilson's interval. Lists of MUSE's kind have many a word
+as its own translation that is not (*you* is *you*): what is its own translation is what the judged list says,
+other translations are those of all lists.
 """
 
-from __future__ import annotations
-
-import argparse
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.support.options import NEEDED, REPEATED, command_line
 from benchmarks.support.tables import header, heading, row
+from muse.evaluation.score import bootstrap_interval
 from muse.files import read_lexicon
+from muse.learn.supervise.cross_validation import wilson
 from muse.ranking.probability import find_calibration
 from muse.ranking.ranker import translate_words
-from muse.ranking.translations import Translations
+from muse.ranking.spelling import same_strings
 from muse.space import Space, load_space
 
-COLUMNS = (
-    "gold",
-    "words",
-    "P@1 without",
-    "P@1",
-    "95 %",
-    "trusted",
-    "right",
-    "likely",
-    "right",
-    "weak",
-    "right",
-)
 GRADES = ("trusted", "likely", "weak")
-SAMPLES = 1_000
+COLUMNS = (
+    "gold", "words", "P@1 without", "P@1", "95 %", *(part for grade in GRADES for part in (grade, "right")),
+)  # fmt: skip
+OF_SHARED = ("direction", "judged", "P@1", "own string", "right", "trusted", "right", "95 %")
 
 
 def gold(path: Path) -> dict[str, set[str]]:
@@ -48,48 +45,62 @@ def gold(path: Path) -> dict[str, set[str]]:
     return found
 
 
-def interval(right: Sequence[bool]) -> str:
-    """The 95 % bootstrap interval of a share, in percent."""
-    rng, hits = np.random.default_rng(0), np.array(right, float)
-    means = [float(hits[rng.integers(len(hits), size=len(hits))].mean()) for _ in range(SAMPLES)]
-    low, high = np.percentile(means, [2.5, 97.5])
-    return f"{100 * low:.1f}-{100 * high:.1f}"
-
-
 def measure(space: Space, source: str, target: str, path: Path) -> None:
     """Prints the row of a list."""
     right = gold(path)
     words = [word for word in right if word in space.vectors(source).index]
     plain = translate_words(space.by_csls(), words, source=source, target=target, top=1)
     answers = translate_words(space, words, source=source, target=target, top=1)
-    before = [one[0].target in right[one.word] for one in plain]
-    after = {one.word: one[0].target in right[one.word] for one in answers}
-    cells = [f"{100 * np.mean(before):.1f}", f"{100 * np.mean(list(after.values())):.1f}"]
-    cells += [interval(list(after.values())), *_by_grade(answers, after)]
+    before, after = (np.array([one[0].target in right[one.word] for one in of]) for of in (plain, answers))
+    low, high = bootstrap_interval(after, np.random.default_rng(0))
+    cells = [f"{100 * before.mean():.1f}", f"{100 * after.mean():.1f}", f"{low:.1f}-{high:.1f}"]
+    for grade in GRADES:
+        hits = after[[one.grade == grade for one in answers]]
+        cells += [str(len(hits)), _share(hits)]
     row([path.name, len(words), *cells])
 
 
-def _by_grade(answers: Sequence[Translations], right: dict[str, bool]) -> list[str]:
-    cells = []
-    for grade in GRADES:
-        hits = [right[one.word] for one in answers if one.grade == grade]
-        cells += [str(len(hits)), f"{100 * np.mean(hits):.1f} %" if hits else ""]
-    return cells
+def _share(hits: np.ndarray) -> str:
+    return f"{100 * hits.mean():.1f} %" if len(hits) else ""
+
+
+def measure_shared(space: Space, languages: tuple[str, str], most: int, right: dict[str, set[str]]) -> None:
+    """Prints the row of judged words that both languages have, of the `most` frequent, and what is wrong."""
+    source, target = (space.vectors(language).words for language in languages)
+    shared = [source[place] for place in np.flatnonzero(same_strings(source, target) >= 0)[:most]]
+    words = [word for word in shared if word in right]
+    answers = translate_words(space, words, source=languages[0], target=languages[1], top=1)
+    hits = np.array([one[0].target in right[one.word] for one in answers])
+    own = np.array([one[0].target == one.word for one in answers])
+    trusted = np.array([one.grade == GRADES[0] for one in answers])
+    low, high = wilson(int(hits[trusted].sum()), int(trusted.sum()))
+    row(["-".join(languages), len(words), f"{100 * hits.mean():.1f}", own.sum(), _share(hits[own]),
+         trusted.sum(), _share(hits[trusted]), f"{low:.1f}-{high:.1f}"])  # fmt: skip
+    wrong = [f"{one.word} {one[0]}" for one, hit in zip(answers, hits, strict=True) if not hit]
+    print(f"\nwrong: {'; '.join(wrong)}")
+
+
+def judged(path: Path, lists: list[Path]) -> dict[str, set[str]]:
+    """The right translations of each word; itself only if the judged list says so."""
+    found = gold(path)
+    for one in lists:
+        for word, others in gold(one).items():
+            found.setdefault(word, set()).update(others - {word})
+    return {word: right for word, right in found.items() if right}
 
 
 def main() -> None:
     """Prints the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--space", type=Path, required=True)
-    parser.add_argument("--src", required=True)
-    parser.add_argument("--tgt", required=True)
-    parser.add_argument("--gold", type=Path, required=True, action="append")
-    asked = parser.parse_args()
+    asked = command_line(__doc__, space=NEEDED, src="fr", tgt="en", gold=REPEATED, judged=Path, words=200)
     heading("Are trusted answers right?")
-    space = load_space(asked.space)
+    space, lists = load_space(asked.space), [*map(Path, asked.gold)]
+    if asked.judged:
+        header(OF_SHARED)
+        measure_shared(space, (asked.src, asked.tgt), asked.words, judged(asked.judged, lists))
+        return
     find_calibration(space, asked.src, asked.tgt)
     header(COLUMNS)
-    for path in asked.gold:
+    for path in lists:
         measure(space, asked.src, asked.tgt, path)
 
 

@@ -11,11 +11,9 @@ their draw and --without (trees that were not learned on this pair) as in `bench
 The file of --bands has P@1 by the frequency of the source word.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise, product
 from pathlib import Path
@@ -26,13 +24,13 @@ import torch
 from numpy.typing import NDArray
 
 from benchmarks.support.draws import NONE, write_draw
-from benchmarks.support.pairs import SHARED, Pair, find_pair
+from benchmarks.support.options import NEEDED, REPEATED, command_line
+from benchmarks.support.pairs import SHARED, Pair, find_pair, known_targets
 from benchmarks.support.tables import append_rows, commit, today
-from benchmarks.words.all_evidence import measured
+from benchmarks.words.all_evidence import configured, measured
 from muse.api.answers import RankerInputs, choose_answers
 from muse.api.inputs import outside_scores, pseudo_dictionary, read_side
 from muse.api.run import run
-from muse.api.settings import settings_of
 from muse.evaluation.score import gold_name
 from muse.files import read_lexicon
 from muse.files.space_manifest import read_manifest
@@ -69,17 +67,13 @@ def made(
 ) -> tuple[Space, ExternalScores | None, int, float]:
     """The space with answers, the scores of the encoder, the number of its pairs, and the seconds."""
     folder = asked.spaces / f"{pair.name}.{asked.encoder}.{help_}.{asked.seed}"
-    options: dict[str, Any] = {
-        "src_emb": pair.source_file, "tgt_emb": pair.target_file, "lower": pair.lower, "out": folder,
-        "answers": "csls", "seed": asked.seed,
-    }  # fmt: skip
-    config, quiet = settings_of(src=pair.source, tgt=pair.target, **options), Progress(quiet=True)
+    config, quiet = configured(pair, None, folder, asked.seed), Progress(quiet=True)
     files = {pair.source: pair.source_file, pair.target: pair.target_file}
     sides = {name: read_side(config, name, path, quiet).vectors for name, path in files.items()}
     source, target = sides.values()
     if help_ != NONE:
         given = write_draw(pair, (source, target), help_, asked.seed, asked.spaces)
-        config = settings_of(src=pair.source, tgt=pair.target, **(options | {"dictionary": given}))
+        config = configured(pair, given, folder, asked.seed)
     outside = None
     if asked.encoder != NONE:
         if asked.encoder == RANDOM:
@@ -98,15 +92,6 @@ def made(
     return load_space(folder), outside, len(config.pseudo_dictionary or ()), took
 
 
-def known_targets(space: Space, pair: Pair, lexicon: Lexicon) -> dict[int, set[int]]:
-    """The targets of each source word of a lexicon, as row numbers."""
-    source, target = space.vectors(pair.source), space.vectors(pair.target)
-    gold: dict[int, set[int]] = {}
-    for row, column in lexicon.indices(source.index, target.index).tolist():
-        gold.setdefault(row, set()).add(column)
-    return gold
-
-
 def right(firsts: NDArray[np.int64], gold: Mapping[int, set[int]]) -> float | str:
     """P@1 in percent of the first answers (n,); nothing where there are no words."""
     shares = [int(firsts[row]) in targets for row, targets in gold.items()]
@@ -117,7 +102,7 @@ def by_band(
     space: Space, pair: Pair, firsts: NDArray[np.int64] | None, lexicon: Lexicon
 ) -> Iterator[dict[str, Any]]:
     """P@1 of an encoder's `firsts` (n,), if there is one, by CSLS and by all evidence, of each band."""
-    gold = known_targets(space, pair, lexicon)
+    gold = known_targets(lexicon, space.vectors(pair.source), space.vectors(pair.target))
     source, target = (space.vectors(language).matrix for language in (pair.source, pair.target))
     by_csls = best_targets(torch.from_numpy(source), torch.from_numpy(target), Retrieval()).numpy()
     table = space.answers(pair.source, pair.target)
@@ -139,11 +124,10 @@ def rows(asked: argparse.Namespace) -> Iterator[dict[str, Any]]:
         trees = Path(without[name]) if name in without else None
         space, outside, given, took = made(pair, help_, asked, trees)
         path = pair.gold_in(asked.spaces)
-        if path is None:
-            raise SystemExit(f"{name} has no gold list")
         lexicon = read_lexicon(path)
         table = space.answers(pair.source, pair.target)
         firsts = None if outside is None else outside.columns[:, 0]
+        gold = known_targets(lexicon, space.vectors(pair.source), space.vectors(pair.target))
         shares: dict[str, Any] = {} if table is None else dict(table.report.get("evidence", {}))
         cell = {
             "pair": name, "encoder": asked.encoder, "help": help_, "seed": asked.seed, "commit": commit(),
@@ -151,8 +135,7 @@ def rows(asked: argparse.Namespace) -> Iterator[dict[str, Any]]:
         }  # fmt: skip
         yield cell | {
             "list": gold_name(path), "verdict": space.manifest.verdict.label, "method": space.manifest.method,
-            "hints": given, "seconds": took,
-            "encoder_alone": "" if firsts is None else right(firsts, known_targets(space, pair, lexicon)),
+            "hints": given, "seconds": took, "encoder_alone": "" if firsts is None else right(firsts, gold),
             **shares, **measured(space, lexicon, pair),
         }  # fmt: skip
         if asked.bands is not None:
@@ -160,20 +143,12 @@ def rows(asked: argparse.Namespace) -> Iterator[dict[str, Any]]:
             append_rows(asked.bands, BANDS, (cell | one for one in bands))
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main() -> None:
     """Measures and writes a row a pair."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--spaces", type=Path, required=True, metavar="FOLDER")
-    parser.add_argument("--vectors", type=Path, metavar="FOLDER")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE.csv")
-    parser.add_argument("--bands", type=Path, metavar="FILE.csv")
-    parser.add_argument("--pairs", default="en-ru,ru-en,en-de")
-    parser.add_argument("--help-given", default=NONE)
-    parser.add_argument("--encoder", default="e5")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--without", action="append", default=[], metavar="PAIR=FILE.npz")
-    parser.add_argument("--shared", type=Path, default=SHARED)
-    asked = parser.parse_args(arguments)
+    asked = command_line(
+        __doc__, spaces=NEEDED, vectors=Path, out=NEEDED, bands=Path, pairs="en-ru,ru-en,en-de",
+        help_given=NONE, encoder="e5", seed=0, without=REPEATED, shared=SHARED,
+    )  # fmt: skip
     asked.spaces.mkdir(parents=True, exist_ok=True)
     append_rows(asked.out, COLUMNS, rows(asked))
 

@@ -25,12 +25,12 @@ from scipy.optimize import nnls
 from benchmarks.support.draws import NONE, write_draw
 from benchmarks.support.kept_rows import read_rows
 from benchmarks.support.options import NEEDED, command_line
-from benchmarks.support.pairs import SHARED, Pair, find_pair
+from benchmarks.support.pairs import SHARED, Pair, find_pair, known_targets
 from benchmarks.support.tables import append_rows, commit, header, numbers, today
 from benchmarks.support.tables import row as table_row
 from benchmarks.words.all_evidence import calibration_error, made
 from muse.alignment import Alignment
-from muse.files import read_lexicon, read_vectors
+from muse.files import read_lexicon
 from muse.learn.bilingual import normalise_in_place
 from muse.learn.pair import LanguagePair
 from muse.learn.verdict import judge
@@ -97,9 +97,7 @@ def measured(space: Space, pair: Pair, variant: str, folder: Path, known: frozen
     sides = varied(whole, variant, np.random.default_rng(11))
     gain = _gain(sides)
     rows = np.asarray(sides[0].matrix), np.asarray(sides[1].matrix)
-    found = learn_answers(
-        (sides[0].words, sides[1].words), rows, rng=rng, pretrained=read_pretrained()
-    )  # fmt: skip
+    found = learn_answers((sides[0].words, sides[1].words), rows, rng=rng, pretrained=read_pretrained())
     for own, other in ((0, 1), (1, 0)):
         report, table = found[own].report, found[own].answers
         row: Row = {"variant": variant, "source": languages[own], "target": languages[other]}
@@ -141,9 +139,7 @@ def _lists(pair: Pair, own: int, folder: Path) -> Iterator[tuple[Path, str]]:
 
 
 def _on_list(table: AnswerTable, sides: Sides, path: Path, end: str) -> Row:
-    gold: dict[int, set[int]] = {}
-    for i, j in read_lexicon(path).indices(sides[0].index, sides[1].index).tolist():
-        gold.setdefault(i, set()).add(j)
+    gold = known_targets(read_lexicon(path), *sides)
     queries = np.array(sorted(gold))
     columns, _, shares = table.padded(queries)
     right = np.array([best in gold[row] for row, best in zip(queries.tolist(), columns[:, 0], strict=True)])
@@ -170,9 +166,7 @@ def rows(asked: argparse.Namespace) -> Iterator[Row]:
             for draw in numbers(asked.draws):
                 given = None
                 if help_ != NONE:
-                    files = (pair.source_file, pair.source), (pair.target_file, pair.target)
-                    source, target = (read_vectors(p, language=n, lowercase=pair.lower) for p, n in files)
-                    given = write_draw(pair, (source, target), help_, draw, asked.spaces)
+                    given = write_draw(pair, pair.vectors(), help_, draw, asked.spaces)
                 space = made(pair, given, asked.spaces / f"{name}.{help_}.{draw}", draw, None)
                 known = frozenset(one[0] for one in read_lexicon(given).pairs) if given else frozenset()
                 label = space.manifest.verdict.label

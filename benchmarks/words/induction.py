@@ -9,8 +9,6 @@ it. Calibration: words in ten bins of equal width by that translation's probabil
 spaces by name, such as fr-en; a pair is looked up both ways, and aligned where there is none.
 """
 
-from __future__ import annotations
-
 import json
 import tempfile
 from pathlib import Path
@@ -37,7 +35,7 @@ class Judged(NamedTuple):
     probabilities: NDArray[np.float64]  # (q,)
     right: NDArray[np.bool_]  # (q,)
 
-    def of(self, chosen: NDArray[np.bool_]) -> Judged:
+    def of(self, chosen: NDArray[np.bool_]) -> "Judged":
         """Some of the queries."""
         return Judged(self.ranks[chosen], self.probabilities[chosen], self.right[chosen])
 

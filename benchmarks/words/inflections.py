@@ -11,9 +11,6 @@ wrong. Misprints are the same words with two inner letters exchanged. simplemma 
 they are from PyPI, and muse knows neither.
 """
 
-from __future__ import annotations
-
-import argparse
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -24,8 +21,9 @@ from lemminflect import getAllLemmas
 from simplemma import lemmatize
 
 from benchmarks.support.kept_rows import interval_columns, with_interval
+from benchmarks.support.options import NEEDED, REPEATED, command_line
 from benchmarks.support.tables import append_rows, commit, heading, today
-from benchmarks.words.answers import interval
+from muse.evaluation.score import bootstrap_interval
 from muse.files import read_lexicon
 from muse.ranking.model import read_pretrained
 from muse.ranking.oov import FormAnswers
@@ -41,8 +39,7 @@ LETTERS = 4
 SURE = 0.5
 COLUMNS = (
     "language", "lists", "asked", "answered_by", "words", *interval_columns("p_at_1"), "strictly",
-    "mean_probability",
-    "at_50_percent", "right_at_50_percent", "seconds", "commit", "date",
+    "mean_probability", "at_50_percent", "right_at_50_percent", "seconds", "commit", "date",
 )  # fmt: skip
 
 
@@ -130,16 +127,12 @@ def held_out(source: Vectors, target: Vectors, words: Sequence[str], seed: int) 
 
 def main() -> None:
     """Prints the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--space", type=Path, required=True)
-    parser.add_argument("--src", required=True)
-    parser.add_argument("--tgt", default="en", help="English: lemminflect knows no other language")
-    parser.add_argument("--gold", type=Path, action="append", required=True, help="pairs of --src and --tgt")
-    parser.add_argument("--back", type=Path, action="append", default=[], help="pairs of --tgt and --src")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--wrong", action="store_true", help="show sure answers that count as wrong")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE.csv")
-    asked = parser.parse_args()
+    asked = command_line(
+        __doc__, space=NEEDED, src="fr", tgt=("en", "English: lemminflect knows no other language"),
+        gold=(REPEATED, "pairs of --src and --tgt"), back=(REPEATED, "pairs of --tgt and --src"), seed=0,
+        wrong=(False, "show sure answers that count as wrong"), out=NEEDED,
+    )  # fmt: skip
+    asked.gold, asked.back = [*map(Path, asked.gold)], [*map(Path, asked.back)]
     heading("Unseen inflections")
     space = load_space(asked.space)
     source, target = space.vectors(asked.src), space.vectors(asked.tgt)
@@ -171,12 +164,8 @@ def main() -> None:
         found = space_without.answer(some, np.ascontiguousarray(made(some)), by_forms)
         seconds = time.process_time() - began
         fields = {
-            "language": asked.src,
-            "lists": lists,
-            "asked": kind,
-            "answered_by": name,
-            "words": len(some),
-        }
+            "language": asked.src, "lists": lists, "asked": kind, "answered_by": name, "words": len(some),
+        }  # fmt: skip
         fields |= figures(found, None if some is wrong else [gold[word] for word in words])
         fields |= {"seconds": seconds, "commit": commit(), "date": today()}
         append_rows(asked.out, COLUMNS, [fields])
@@ -193,8 +182,8 @@ def figures(found: Sequence[tuple[str, float]], gold: Sequence[Gold] | None) -> 
         return fields
     right = np.array([is_right(answer, one) for (answer, _), one in zip(found, gold, strict=True)])
     strictly = np.array([answer in one.words for (answer, _), one in zip(found, gold, strict=True)])
-    low, high = map(float, interval(right.tolist()).split("-"))
-    fields |= with_interval("p_at_1", 100 * right.mean(), (low, high)) | {"strictly": 100 * strictly.mean()}
+    between = bootstrap_interval(right, np.random.default_rng(0))
+    fields |= with_interval("p_at_1", 100 * right.mean(), between) | {"strictly": 100 * strictly.mean()}
     return fields | {"right_at_50_percent": 100 * right[sure].mean() if sure.any() else ""}
 
 

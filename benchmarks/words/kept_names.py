@@ -1,7 +1,5 @@
 """The names and other things of a text that a translation keeps, for benchmarks/words/translation.py."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

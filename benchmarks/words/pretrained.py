@@ -14,8 +14,6 @@ ranks alone of spaces of several pairs, PAIR.HELP each; the others stay those of
 same weight. The labels are as above, or with --lists the pairs of each training list.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -13,15 +13,9 @@ instead counts what is no word (numbers, quotations, addresses) and comes back u
 both parts that have such.
 """
 
-from __future__ import annotations
-
 import argparse
-import gzip
-import json
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,28 +26,18 @@ from sacrebleu.significance import PairedTest
 
 from benchmarks.support.options import command_line
 from benchmarks.support.pairs import SHARED, find_pair
-from benchmarks.support.tables import header, heading, muse, row
+from benchmarks.support.tables import Run, header, heading, muse, row
 from benchmarks.words.kept_names import has_things, kept_names, kept_things
+from muse.files.plain_text import read_lines
 
 LANGUAGES = ("en", "fr")
 HELD_OUT = 80  # one pair in so many is for tuning
 WEIGHTS = (0.02, 0.04, 0.06, 0.08, 0.1)
 ORDERS = (3, 4)
 COLUMNS = (
-    "set",
-    "direction",
-    "answers",
-    "against",
-    "BLEU",
-    "95 %",
-    "p",
-    "chrF",
-    "95 %",
-    "p",
-    "names",
-    "copied",
+    "set", "direction", "answers", "against", "BLEU", "95 %", "p", "chrF", "95 %", "p", "names", "copied",
     "seconds",
-)
+)  # fmt: skip
 AGAINST = ("BLEU, p against", "chrF, p against")
 
 
@@ -68,7 +52,7 @@ def tatoeba(data: Path) -> Text:
     """The sentence pairs of Tatoeba."""
     parts = []
     for part in ("train", "test"):
-        lines = _lines(data / "parallel" / f"tatoeba.en-fr.{part}.tsv.gz")
+        lines = read_lines(data / "parallel" / f"tatoeba.en-fr.{part}.tsv.gz")
         columns = zip(*(line.split("\t") for line in lines), strict=True)
         parts.append({language: list(column) for language, column in zip(LANGUAGES, columns, strict=True)})
     return Text(*parts)
@@ -79,29 +63,16 @@ def multi30k(data: Path) -> Text:
     parts = []
     for part in ("train", "test_2016_flickr"):
         files = {language: data / "parallel" / f"multi30k.{part}.{language}.gz" for language in LANGUAGES}
-        parts.append({language: _lines(path) for language, path in files.items()})
+        parts.append({language: list(read_lines(path)) for language, path in files.items()})
     return Text(*parts)
 
 
 SETS = {"tatoeba": tatoeba, "multi30k": multi30k}
 
 
-def _lines(path: Path) -> list[str]:
-    with gzip.open(path, "rt", encoding="utf-8") as stream:
-        return [line.rstrip("\n") for line in stream]
-
-
-def translated(space: Path, lines: Sequence[str], *options: str | Path) -> tuple[dict[str, Any], float]:
-    """The JSON of `muse translate` on the lines, and the seconds it took."""
-    began = time.perf_counter()
-    command = [sys.executable, "-m", "muse", "translate", space, "--json", "--threads", "1", *options]
-    done = subprocess.run(
-        list(map(str, command)), input="\n".join(lines) + "\n", capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        raise RuntimeError(done.stderr.strip())
-    fields: dict[str, Any] = json.loads(done.stdout)
-    return fields, time.perf_counter() - began
+def translated(space: Path, lines: Sequence[str], *options: str | Path) -> Run:
+    """A run of `muse translate` on the lines."""
+    return muse("translate", space, "--threads", "1", *options, lines=lines)
 
 
 def trained(folder: Path, lines: Sequence[str], language: str, *, order: int, name: str) -> Path:
@@ -120,16 +91,15 @@ def compare(name: str, text: Text, space: Path, folder: Path, asked: argparse.Na
         model = trained(folder, text.train[target], target, order=order, name=name)
         with_model, csls = f"{order}-gram model", ["--answers", "csls"]
         systems: dict[str, tuple[list[str | Path], str]] = {
-            "NN": (["--retrieval", "nn"], ""),
-            "CSLS": ([*csls], "NN"),
-            "all evidence": ([], "CSLS"),
+            "NN": (["--retrieval", "nn"], ""), "CSLS": ([*csls], "NN"), "all evidence": ([], "CSLS"),
             f"CSLS + {with_model}": ([*csls, "--lm", model], "CSLS"),
             f"all evidence + {with_model}": (["--lm", model], f"CSLS + {with_model}"),
-        }
+        }  # fmt: skip
         known: dict[str, list[str]] = {}
         for system, (options, against) in systems.items():
             direction = ["--src", source, "--tgt", target]
-            found, seconds = translated(space, text.test[source], *direction, *options)
+            done = translated(space, text.test[source], *direction, *options)
+            found, seconds = done.fields, done.seconds
             cells = _scored(found["lines"], known.get(against), text.test[target])
             copied = f"{100 * found['copied'] / found['words']:.1f} %"
             kept, names = kept_names(text.test[source], text.test[target], found["lines"])
@@ -178,7 +148,7 @@ def tune(text: Text, space: Path, folder: Path) -> None:
             for weight in WEIGHTS if order == ORDERS[0] else WEIGHTS[2:3]:
                 options: list[str | Path] = ["--lm", model, "--lm-weight", str(weight)]
                 options += ["--src", source, "--tgt", target]
-                found, _ = translated(space, [text.train[source][line] for line in held], *options)
+                found = translated(space, [text.train[source][line] for line in held], *options).fields
                 bleu = BLEU().corpus_score(found["lines"], [references]).score
                 chrf = CHRF().corpus_score(found["lines"], [references]).score
                 row([f"{source}-{target}", order, str(weight), f"{bleu:.2f}", f"{chrf:.2f}"])
@@ -188,7 +158,7 @@ def count_things(name: str, text: Text, space: Path) -> None:
     """Prints how many things that are no words come back unchanged, in lines to train and to test on."""
     for source, target in (("fr", "en"), ("en", "fr")):
         lines = [line for line in text.train[source] + text.test[source] if has_things(line)]
-        found, _ = translated(space, lines, "--src", source, "--tgt", target)
+        found = translated(space, lines, "--src", source, "--tgt", target).fields
         kept, things = kept_things(lines, found["lines"])
         row([name, f"{source}-{target}", len(lines), things, kept, f"{100 * kept / things:.1f} %"])
 

@@ -9,8 +9,6 @@ both; back, the pairs of the same list are read from the right. Intervals are th
 bootstrap over the queries.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
@@ -57,9 +55,7 @@ def measured(name: str, trees: Path, asked: argparse.Namespace) -> Iterator[dict
     found = learn_answers(words, rows, rng=np.random.default_rng(0), pretrained=read_pretrained(trees))
     lists = NeighbourLists.of(*rows)
     for kind in asked.list.split(","):
-        path = pair.gold_in(asked.spaces) if kind == "test" else pair.training_in(asked.spaces)
-        if path is None:
-            raise SystemExit(f"{name} has no training list")
+        path = pair.gold_in(asked.spaces) if kind == "test" else pair.must_train_in(asked.spaces)
         gold = known([*read_lexicon(path).pairs], source, target)
         ways = zip(("there", "back"), found, (lists, lists.reversed()), (gold, gold[:, ::-1]), strict=True)
         for direction, chosen, of, pairs in ways:

@@ -12,8 +12,6 @@ others give the weights. Rows that the file has are not made again. Only English
 that text.
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
@@ -126,8 +124,7 @@ def _means(figures: list[list[float]] | None) -> str:
 def main() -> None:
     """Makes the rows that are missing, and prints the tables."""
     asked = command_line(
-        __doc__, out=NEEDED, pairs=PAIRS, seeds="0-2", methods=",".join(USUAL),
-        table=False, shared=SHARED,
+        __doc__, out=NEEDED, pairs=PAIRS, seeds="0-2", methods=",".join(USUAL), table=False, shared=SHARED,
     )  # fmt: skip
     rows = read_rows(asked.out)
     done = {tuple(one[name] for name in KEY) for one in rows}

@@ -140,16 +140,12 @@ def test_deep_trees_are_deeper_than_shallow_ones_and_too_few_are_refused(trees: 
         parsed_probe("objnum", trees, 60)
 
 
-def test_a_row_keeps_its_own_settings_and_the_shared_ones_that_have_an_effect_beside_them(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    trained, settings = map(
-        importlib.import_module, ("benchmarks.systems.bgt_rows", "benchmarks.systems.bgt_settings")
-    )
+def test_a_row_keeps_its_own_settings_and_the_shared_ones_that_have_an_effect_beside_them() -> None:
+    rows = importlib.import_module("benchmarks.systems.bgt_rows")
     shared = {"annealing": "2500"}
-    for name, own in trained.TRAINED.items():
-        found = settings.effective({**shared, **own})
+    for name, own in rows.TRAINED.items():
+        found = rows.effective({**shared, **own})
         assert own.items() <= found.items() <= {**shared, **own}.items()
-        assert settings.effective(found) == found
+        assert rows.effective(found) == found
         annealed = "0" not in (own.get("prior"), own.get("reconstruction")) or "translates" in own
         assert ("annealing" in found) == annealed, name
