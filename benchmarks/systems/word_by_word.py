@@ -61,9 +61,9 @@ class Bench:
 
     def translations(self, sentences: Sequence[str], way: tuple[str, str]) -> list[str]:
         """Sentences translated word by word with a language model."""
-        more = ["--src", way[0], "--tgt", way[1], "--lm", self.language_model(way[1]), "--threads", "1"]
-        once = list(dict.fromkeys(sentences))
-        done = muse("translate", self.asked.space, *more, lines=once)
+        once, model = list(dict.fromkeys(sentences)), self.language_model(way[1])
+        direction = ["--src", way[0], "--tgt", way[1], "--threads", "1"]
+        done = muse("translate", self.asked.space, *direction, "--lm", model, lines=once)
         found = dict(zip(once, done.fields["lines"], strict=True))
         return [found[sentence] for sentence in sentences]
 
