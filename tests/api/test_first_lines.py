@@ -93,7 +93,7 @@ roi (fr): duc 0.745, prince 0.733, empereur 0.729
 >>> df.probability.describe().round(1).loc[["mean", "max"]].tolist()
 [0.8, 1.0]
 >>> muse.induce(space, out="fr-en.csv", mutual=True)
-Lexicon(3,043 pairs: de of, et and, à to, ...)
+Lexicon(3,033 pairs: de of, et and, à to, ...)
 >>> muse.evaluate(space, "dictionaries/fr-en.sample.txt").p_at_1
 87.0
 >>> muse.evaluate(space, {"roi": "king", "lune": "moon"}).p_at_1
