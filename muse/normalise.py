@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,3 +91,9 @@ def _step_(rows: Matrix, mean: Matrix | None, known: NDArray[np.bool_]) -> None:
         with np.errstate(invalid="ignore"):  # of numbers that are not finite, which stay so
             rows[extreme] = np.divide(wide, own, out=wide, where=own > 0).astype(np.float32)
     np.divide(rows, lengths, out=rows, where=lengths > 0)
+
+
+def unit(rows: NDArray[np.floating[Any]]) -> Matrix:
+    """The rows (n, k) scaled to unit length; those of zeros stay."""
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 1e-9), np.float32)

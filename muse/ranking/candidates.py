@@ -99,6 +99,11 @@ class NeighbourLists(TwoWay):
         cosines, names = zip(*((one.scores.numpy(), one.indices.numpy()) for one in found), strict=True)
         return replace(cls._of_nearest(cosines, names), exact=len(source) * len(target) <= EXACT)
 
+    @property
+    def exact_hubness(self) -> Matrix | None:
+        """The hubness (n,) of the sources, None where a neighbour may have been missed."""
+        return self.hubness if self.exact else None
+
     def again(self, source: Matrix, target: Matrix, anew: Numbers | None = None) -> NeighbourLists:
         """The neighbours, among those that were near, by other unit rows (n, e) and (m, e), alike enough.
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from muse.normalise import unit
 from muse.ranking.candidates import TwoWay
 from muse.vectors import Doubles, Matrix, Numbers
 
@@ -116,12 +117,6 @@ def _whitening(covariance: Doubles, ridge: float) -> Doubles:
     values, vectors = np.linalg.eigh(covariance)
     floor = ridge * max(float(values.mean()), 1e-12)
     return np.asarray(vectors / np.sqrt(np.maximum(values, 0) + floor) @ vectors.T)
-
-
-def unit(rows: NDArray[np.floating[Any]]) -> Matrix:
-    """The rows (n, k) scaled to unit length; those of zeros stay."""
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.asarray(np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 1e-9), np.float32)
 
 
 def dots(left: Matrix, right: Matrix, rows: Numbers, columns: Numbers) -> Matrix:

@@ -19,8 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from muse.normalise import unit
 from muse.ranking.candidates import Candidates, NeighbourLists, TwoWay, by_neighbours
-from muse.ranking.canonical import dots, refine, unit
+from muse.ranking.canonical import dots, refine
 from muse.ranking.features import of_vectors
 from muse.search.exact import nearest
 from muse.vectors import Doubles, Matrix, Numbers

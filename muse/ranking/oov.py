@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from muse.files.archive import arrays_of, write_arrays
 from muse.files.space_folder import derived_name
+from muse.normalise import unit
 from muse.orthography import plain
 from muse.ranking.candidates import (
     BACK_SOURCES,
@@ -35,7 +36,7 @@ from muse.ranking.candidates import (
     NeighbourLists,
     best_by_csls,
 )
-from muse.ranking.canonical import CanonicalMap, Correspondences, Maps, dots, unit
+from muse.ranking.canonical import CanonicalMap, Correspondences, Maps, dots
 from muse.ranking.external_scores import ExternalScores
 from muse.ranking.features import BilingualViews, candidates_of, features_of
 from muse.ranking.model import AnswerModel, ProbabilityCurve, best_answers

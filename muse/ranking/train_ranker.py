@@ -212,10 +212,9 @@ def _without_spelling(
     of_known = (given.pairs < few).all(axis=1)
     known = features.KnownPairs(given.pairs[of_known], given.weights[of_known])
     pairs, weights = known.with_others(of_first.mutual())
-    hubness = [of.hubness if of.exact else None for of in lists]
     if len(pairs) < LEAST_ANSWERED:
-        sides = zip(lists, reports, hubness, strict=True)
-        return tuple(ChosenAnswers(csls_answers(of), one, hubness=hub) for of, one, hub in sides)
+        sides = zip(lists, reports, strict=True)
+        return tuple(ChosenAnswers(csls_answers(of), one, hubness=of.exact_hubness) for of, one in sides)
     model = AnswerModel.of_unspelled(trees)
     found = Neighbourhoods.of(first, of_first, pairs, weights)
     there, back = (
@@ -226,11 +225,12 @@ def _without_spelling(
     every = given.with_others(answered.pairs, answered.weights)
     found = Neighbourhoods.of((views.source, views.target), views.lists, *every)
     chosen = []
-    for way, of, report, hub in zip((found, found.reversed()), ways, reports, hubness, strict=True):
+    for way, of, report in zip((found, found.reversed()), ways, reports, strict=True):
         some, _ = way.candidates(np.arange(len(way.source))).drawn(PROBED, rng)
         decided = decisive(some, way.evidence(some), trees.log_odds, COLUMNS)
         report = replace(report, by="all evidence", mix=0.0, decided=decided)
-        chosen.append(ChosenAnswers(_by_neighbourhoods(way, model, of.csls), report, hubness=hub))
+        answers = _by_neighbourhoods(way, model, of.csls)
+        chosen.append(ChosenAnswers(answers, report, hubness=of.lists.exact_hubness))
     return tuple(chosen)
 
 
@@ -485,7 +485,7 @@ class _Learner:
         if untested and not report.spelling_informs and outside is None:
             model = None  # the pretrained trees learned from languages with related spellings
         lists = self.start.mapped.lists
-        hubness = lists.hubness if lists.exact else None
+        hubness = lists.exact_hubness
         if model is None:
             report = replace(report, by="csls", mix=0.0)
             return ChosenAnswers(csls_answers(lists), report, informed=informed, hubness=hubness)

@@ -18,6 +18,7 @@ from unicodedata import normalize
 import numpy as np
 import scipy
 
+from muse.normalise import unit
 from muse.space.aligned import Space
 from muse.vectors import Flags, Matrix, Numbers, WordIndex
 
@@ -84,7 +85,7 @@ class SuffixRules:
 
     def rows(self, forms: KnownForms, known: Matrix) -> Matrix:
         """The rows (w, d) of words with these forms among rows (n, d), of unit length; zeros without any."""
-        return _unit(forms.words @ known + forms.rules @ self.offsets)
+        return unit(forms.words @ known + forms.rules @ self.offsets)
 
 
 def find_rules(space: Space, language: str) -> SuffixRules:
@@ -110,7 +111,7 @@ def learn_suffix_rules(words: Sequence[str], rows: Matrix, left_out: Flags | Non
         sides = [(suffixes[side], rows[places[pairs[:, side]]]) for side in (0, 1)]
         for (known, x), (new, y) in (sides, sides[::-1]):
             count, offset = len(pairs), (y - x).mean(axis=0)
-            made = _unit(x + (count * offset - (y - x)) / (count - 1))
+            made = unit(x + (count * offset - (y - x)) / (count - 1))
             if (cosine := float((made * y).sum(axis=1).mean())) >= LEAST_COSINE:
                 names.append((known, new))
                 offsets.append(offset)
@@ -147,8 +148,3 @@ def _parts(word: str) -> Iterator[tuple[str, str]]:
     """Every stem and suffix of a word."""
     for cut in range(max(STEM, len(word) - SUFFIX), len(word) + 1):
         yield word[:cut], word[cut:]
-
-
-def _unit(rows: Matrix) -> Matrix:
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.asarray(rows / np.maximum(lengths, 1e-9), np.float32)
