@@ -33,7 +33,6 @@ T = TypeVar("T")
 Mark = tuple[float | None, Interval | None, str]  # a figure in percent, its interval, its style
 TEMPLATES = "templates"
 FIGURES = ".figures"  # in place of .html: the folder for the figures of a page
-PALETTE = ("web", "page", "palette.css")  # the explorer's, so that both look alike
 KINDS = {
     "identical": "the list has the word itself",
     "different": "the list has other words",
@@ -128,7 +127,7 @@ def spread(items: Sequence[T], most: int) -> list[T]:
 
 def _styles(*names: str) -> str:
     folder = files("muse")
-    sheets = [folder.joinpath(*PALETTE), *(folder.joinpath("report", TEMPLATES, name) for name in names)]
+    sheets = [folder.joinpath("palette.css"), *(folder.joinpath("report", TEMPLATES, name) for name in names)]
     return "\n".join(sheet.read_text(encoding="utf-8").strip() for sheet in sheets)
 
 

@@ -32,6 +32,7 @@ from muse.web.routes import AT_ONCE as AT_WORK
 from muse.web.routes import router
 
 PAGE = Path(__file__).parent / "page"
+PALETTE = PAGE.parents[1] / "palette.css"  # of the report, and of the page of linked texts, too
 LARGEST_HEAD = 32 * 1024  # bytes of a request's line and headers
 AT_ONCE = 100  # connections and requests: more than the browsers of a person open
 # No resources or scripts from other sites, no inline scripts, no framing.
@@ -58,6 +59,11 @@ def create_app(explorer: Explorer, *, hosts: Sequence[str] | None = None) -> Fas
     app.include_router(router)
     for kind in (MuseError, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(kind, _problem)
+
+    @app.get("/page/palette.css", include_in_schema=False)
+    def palette() -> FileResponse:
+        return FileResponse(PALETTE)
+
     app.mount("/page", StaticFiles(directory=PAGE))
 
     @app.get("/", include_in_schema=False)
