@@ -39,6 +39,7 @@ PACKAGES = (
             "commands.evaluate_classifiers.probe",
         },
     ),
+    OptionalPackage("links", {"Sentences": "commands.link.link"}),
     OptionalPackage("cluster"),
     OptionalPackage("dictionary_formats", {"dictionaries": "formats.FORMATS"}),
 )

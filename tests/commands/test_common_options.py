@@ -18,6 +18,7 @@ UNUSED = {
     "embed": {"--device"},
     "encode": {"--seed", "--device"},
     "fetch": {"--seed", "--device", "--threads"},
+    "link": {"--seed"},
     "map": {"--seed", "--device"},
     "neighbours": {"--seed"},
     "train-lm": {"--seed", "--device", "--threads"},

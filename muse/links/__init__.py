@@ -1,0 +1,1 @@
+"""Words aligned in sentences: links between the words of a sentence and those of its translation."""

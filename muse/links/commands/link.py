@@ -1,0 +1,49 @@
+"""muse link: words aligned in parallel sentences."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from muse.commands.command import command
+from muse.commands.options import choose_direction, open_space
+from muse.commands.outputs import Report, echo
+from muse.options import Common, Device, OneSpace, Threads, option
+
+
+class LinkOptions(OneSpace, Device, Threads, Common):
+    """The options of `muse link`."""
+
+    source: Path = option(section="Input", help="Sentences in --src, one a line, with spaces between tokens.")
+    target: Path = option(section="Input", help="Their translations into --tgt, line by line.")
+    src: str | None = option(
+        None, section="Input", metavar="LANG", more_flags=("--src-lang",),
+        help="Language of --source.  [default: the language besides the pivot; if --tgt is that, the pivot]",
+    )  # fmt: skip
+    tgt: str | None = option(
+        None, section="Input", metavar="LANG", more_flags=("--tgt-lang",),
+        help="Language of --target.  [default: the pivot; if --src is the pivot, the other language]",
+    )  # fmt: skip
+
+
+@command(LinkOptions, examples=("muse link SPACE --source a.fr --target a.en",))
+def link(options: LinkOptions) -> Report | None:
+    """Align the words of sentences with those of their translations."""
+    from muse.errors import Mismatch
+    from muse.files.plain_text import read_lines
+    from muse.links.linker import Linker
+
+    space = open_space(options.space, options.device, options.quiet)
+    linker = Linker(space, choose_direction(space, options.src, options.tgt))
+    source, target = (list(read_lines(path)) for path in (options.source, options.target))
+    if len(source) != len(target):
+        raise Mismatch(
+            f"files aligned by line must have the same number of lines, got {len(source)} in "
+            f"{options.source}, {len(target)} in {options.target}; use the files as they were aligned"
+        )
+    found = linker.link([(one.split(), two.split()) for one, two in zip(source, target, strict=True)])
+    lines = [one.pharaoh() for one in found]
+    if options.as_json:
+        return {"sentences": len(found), "links": sum(map(len, found)), "lines": lines}, []
+    for line in lines:
+        echo(line)
+    return None
