@@ -42,6 +42,7 @@ uig uyghur; uk ukr ukrainian українська; ur urd urdu اردو; uz uzb 
 wolof; xh xho xhosa; yi yid yiddish; yo yor yoruba; zh zho chi cmn chinese mandarin 中文 chinois
 chinesisch китайский chino cinese 中国語 汉语 漢語; zu zul zulu
 """
+_RIGHT_TO_LEFT = frozenset("ar arc ckb dv fa he ks pnb ps sd syr ug ur yi".split())
 _ROWS = [row.split() for row in _NAMES.split(";")]
 _CODES = {name: row[0] for row in _ROWS for name in row}
 _ENGLISH = {row[0]: next(name for name in row if len(name) > 3).title() for row in _ROWS}
@@ -111,6 +112,15 @@ def languages_of_title(title: str) -> Languages | None:
         if (plain and between in ("", "to", "into")) or re.fullmatch(r"[-\u2013\u2014\u2192<>=/]+", between):
             return one, other
     return None
+
+
+def writes_right_to_left(language: str) -> bool:
+    """Whether a language is written from right to left, by its code or name.
+
+    >>> writes_right_to_left("arb"), writes_right_to_left("uz-Arab"), writes_right_to_left("fr")
+    (True, True, False)
+    """
+    return language_code(language) in _RIGHT_TO_LEFT or language.casefold().endswith(("arab", "hebr"))
 
 
 def are_reversed(named: Languages, wanted: Languages | None) -> bool:

@@ -116,7 +116,10 @@ def test_the_wheel_has_the_package_and_its_licence_alone(built: Built) -> None:
         for path in (ROOT / "muse").rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
-    assert {"muse/py.typed", "muse/report/templates/page.html", "muse/web/page/index.html"} < package
+    assert {
+        "muse/py.typed", "muse/palette.css", "muse/report/templates/page.html", "muse/web/page/index.html",
+        "muse/links/templates/page.html",
+    } < package  # fmt: skip
     with zipfile.ZipFile(built.wheel) as wheel:
         names = set(wheel.namelist())
         about = message_from_string(wheel.read(f"{NAME}.dist-info/METADATA").decode())

@@ -19,6 +19,7 @@ from muse.errors import BadFile, BadSetting, UnknownWord, named_as_in_python
 from muse.exchange import dictionary_frame
 from muse.files.space_manifest import ALIGNED, read_manifest, spaces_in
 from muse.lexicon import Entry
+from muse.optional import load as load_optional
 from muse.options import check_names, takes
 from muse.progress import Progress
 from muse.ranking.induction import InductionConfig, entries
@@ -199,6 +200,18 @@ class InteractiveSpace(Space):
         if lookup_entry(word, self.vectors(lang)) is None:
             raise UnknownWord(not_found(self, lang, word, "lang"))
         return Nearest(neighbours(self, lang, word, among=[lang], top=top)[lang], word, lang)
+
+    @named_as_in_python()
+    def link(self, source: str, target: str, *, src: str | None = None, tgt: str | None = None) -> Any:
+        """The words of a sentence linked with those of its translation, a `muse.links.pair.LinkedPair`.
+
+        Its `pairs` are (source word, target word, probability); notebooks show both sentences, whose words
+        light up. `src` and `tgt` are the languages, by default those of `space.direction`.
+        MissingExtra without the package muse.links.
+        """
+        for text in (source, target):
+            check_word(text)
+        return load_optional("links.pair").link_texts(self, direction_of(self, src, tgt), (source, target))
 
     def similarity(self, one: Key, other: Key) -> float:
         """The cosine of two words, of any languages; ("fr", "table") names the language of one."""

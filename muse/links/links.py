@@ -6,7 +6,7 @@ Places are counted from 0. With probabilities, a link is written `i-j:p`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -37,6 +37,13 @@ class Links:
         """The links that are `chosen` (s, t), with their probabilities (s, t)."""
         source, target = np.nonzero(chosen)
         return cls(source, target, np.asarray(probability[source, target], np.float32))
+
+    @classmethod
+    def of_shares(cls, shares: Mapping[tuple[int, int], float]) -> Links:
+        """The links of these pairs of places, each with its probability."""
+        places = np.array(sorted(shares), np.int64).reshape(-1, 2)
+        found = np.array([shares[i, j] for i, j in places.tolist()], np.float32)
+        return cls(places[:, 0], places[:, 1], found)
 
     def __len__(self) -> int:
         return len(self.source)
@@ -71,9 +78,7 @@ def read_pharaoh(line: str, where: str) -> Links:
                 f"{where}: expected links such as 0-1 or 0-1:0.9, got {part[:40]!r}; check the format"
             )
         found[int(match[1]), int(match[2])] = float(match[3] or 1)
-    places = np.array(sorted(found), np.int64).reshape(-1, 2)
-    shares = np.array([found[i, j] for i, j in places.tolist()], np.float32)
-    return Links(places[:, 0], places[:, 1], shares)
+    return Links.of_shares(found)
 
 
 def symmetrised(forward: Flags, backward: Flags, how: Symmetrisation) -> Flags:
@@ -111,5 +116,4 @@ def symmetrised(forward: Flags, backward: Flags, how: Symmetrisation) -> Flags:
 
 def links_of(pairs: Iterable[tuple[int, int]], probability: float = 1.0) -> Links:
     """The links of these pairs of places, all with one probability."""
-    places = np.array(sorted(set(pairs)), np.int64).reshape(-1, 2)
-    return Links(places[:, 0], places[:, 1], np.full(len(places), probability, np.float32))
+    return Links.of_shares(dict.fromkeys(pairs, probability))

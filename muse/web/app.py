@@ -26,6 +26,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from muse.errors import MissingExtra, MuseError
 from muse.installation import __version__
+from muse.optional import has
 from muse.web.explorer import Explorer, Unknown
 from muse.web.responses import Problem
 from muse.web.routes import AT_ONCE as AT_WORK
@@ -64,6 +65,8 @@ def create_app(explorer: Explorer, *, hosts: Sequence[str] | None = None) -> Fas
     def palette() -> FileResponse:
         return FileResponse(PALETTE)
 
+    if has("links"):
+        app.mount("/page/links", StaticFiles(directory=PAGE.parents[1] / "links" / "templates"))
     app.mount("/page", StaticFiles(directory=PAGE))
 
     @app.get("/", include_in_schema=False)

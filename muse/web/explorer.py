@@ -10,10 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
 from muse.errors import BadSetting
+from muse.optional import load
 from muse.orthography import casefolded, typed
 from muse.ranking.lookup import Near, languages_with, lookup_entry, neighbours, spellings
 from muse.ranking.probability import find_calibration
@@ -159,6 +161,16 @@ class Explorer:
             line = " ".join(text.split())
             choices = translator.choices(line)  # first: what it looks up, `translate` finds cached
             return retrieval, translator.translate([line])[0], choices
+
+    def link(self, direction: Direction, texts: tuple[str, str]) -> Any:
+        """A sentence and its translation with the links between their words, a `muse.links.pair.LinkedPair`.
+
+        MissingExtra without the package of links.
+        """
+        one, two = (" ".join(text.split()) for text in texts)
+        link_texts = load("links.pair").link_texts
+        with self._lock:
+            return link_texts(self.space, direction, (one, two))
 
     def suggestions(self, language: str, prefix: str, top: int) -> list[tuple[str, int]]:
         """The `top` most frequent words of a language with a prefix, with their frequency ranks.

@@ -86,6 +86,38 @@ class SentenceAnswer(BaseModel):
     tokens: list[Token]
 
 
+class LinkedWord(BaseModel):
+    """A word of a sentence, and what stands between it and the word before."""
+
+    before: str
+    word: str
+
+
+class LinkedText(BaseModel):
+    """A sentence: its words, and what stands after the last of them."""
+
+    language: str
+    text: str
+    words: list[LinkedWord]
+    after: str
+
+
+class Link(BaseModel):
+    """A link between two words, by their places from 0, and the probability that it is right."""
+
+    source: int
+    target: int
+    probability: float
+
+
+class LinkAnswer(BaseModel):
+    """A sentence and its translation, and the links between their words."""
+
+    source: LinkedText
+    target: LinkedText
+    links: list[Link]
+
+
 class Judgement(BaseModel):
     """A verdict: its label, the confidence that the mapping is right, and the shares it rests on.
 
@@ -153,9 +185,10 @@ class SpaceFacts(BaseModel):
 
 
 class SpacesAnswer(BaseModel):
-    """The spaces of this server: always one."""
+    """The spaces of this server: always one; `links` is whether it links words of sentences."""
 
     spaces: list[SpaceFacts]
+    links: bool
 
 
 class Suggested(BaseModel):

@@ -4,7 +4,7 @@
 Pages of other sites are refused, and few requests are worked on at once; the others wait for their turn.
 """
 
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Depends, HTTPException, Query, Request
@@ -12,6 +12,7 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from muse.errors import BadSetting
 from muse.evaluation.score import look_up_signature
 from muse.installation import __version__
+from muse.optional import has
 from muse.ranking.expected import ExpectedPrecision
 from muse.ranking.ranker import Ranker
 from muse.ranking.translations import Translation
@@ -94,7 +95,8 @@ async def healthz() -> responses.HealthAnswer:  # in the event loop: it waits fo
 def spaces(explorer: Asked) -> responses.SpacesAnswer:
     """The explored space."""
     examples = {language: explorer.examples(language) for language in explorer.space.languages}
-    return responses.SpacesAnswer(spaces=[space_answer(explorer.space, explorer.name, examples)])
+    facts = space_answer(explorer.space, explorer.name, examples)
+    return responses.SpacesAnswer(spaces=[facts], links=has("links"))
 
 
 def space_answer(space: Space, name: str, examples: Mapping[str, list[str]]) -> responses.SpaceFacts:
@@ -198,6 +200,24 @@ def sentence(explorer: Asked, text: Text, way: Way) -> responses.SentenceAnswer:
         source=way[0], target=way[1], retrieval=str(retrieval), answers=explorer.answers(way),
         text=translated, tokens=tokens,
     )  # fmt: skip
+
+
+@working.get("/link")
+def link(explorer: Asked, source: Text, target: Text, way: Way) -> responses.LinkAnswer:
+    """The words of a sentence linked with those of its translation."""
+    found = explorer.link(way, (source, target))
+    one, two = map(_linked_text, way, found.texts, found.places)
+    links = [responses.Link(source=i, target=j, probability=round(share, 4)) for i, j, share in found.links]
+    return responses.LinkAnswer(source=one, target=two, links=links)
+
+
+def _linked_text(language: str, text: str, places: Sequence[tuple[int, int]]) -> responses.LinkedText:
+    ends = [0, *(end for _, end in places)]
+    words = [
+        responses.LinkedWord(before=text[last:begin], word=text[begin:end])
+        for last, (begin, end) in zip(ends, places, strict=False)
+    ]
+    return responses.LinkedText(language=language, text=text, words=words, after=text[ends[-1] :])
 
 
 @working.get("/picture")

@@ -174,6 +174,14 @@ def test_the_count_and_languages_need_no_name(space: InteractiveSpace) -> None:
     assert space.dictionary("en", "fr").equals(space.dictionary(src="en", tgt="fr"))
 
 
+def test_two_sentences_are_linked_and_shown(space: InteractiveSpace) -> None:
+    found = space.link("La reine, le roi", "The king & queen", src="fr")
+    assert {(one, two) for one, two, _ in found.pairs} >= {("reine", "queen"), ("roi", "king")}
+    assert "The" in found._repr_html_() and "&amp;" in found._repr_html_()
+    with pytest.raises(BadSetting, match="must be str"):
+        space.link(["roi"], "king")  # type: ignore[arg-type]
+
+
 def test_similarity_is_the_cosine_in_one_language_or_two(space: InteractiveSpace) -> None:
     rows = space.vectors("fr").matrix
     assert space.similarity("roi", "reine") == pytest.approx(float(rows[0] @ rows[1]), abs=1e-6)

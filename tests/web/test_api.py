@@ -83,6 +83,20 @@ def test_answers_have_their_probability_and_are_looked_up_as_people_type(
     assert probabilities == pytest.approx([one.probability for one in expected], abs=1e-4)
 
 
+def test_the_words_of_two_sentences_are_linked_and_both_are_given_back(client: Client) -> None:
+    texts = {"source": "Roi, dort !", "target": "(king) sleeps."}
+    found = asked(client, "/api/link", **texts)
+    for side, text in texts.items():
+        assert (
+            "".join(one["before"] + one["word"] for one in found[side]["words"]) + found[side]["after"]
+            == text
+        )
+    one, two = ([word["word"] for word in found[side]["words"]] for side in texts)
+    linked = {(one[link["source"]], two[link["target"]]) for link in found["links"]}
+    assert linked >= {("Roi", "king"), ("dort", "sleeps")}
+    assert all(0 <= link["probability"] <= 1 for link in found["links"])
+
+
 def test_an_answer_is_unrated_until_the_probabilities_are_known() -> None:
     own = Client(create_app(Explorer(small_space(), "fr-en")))
     first = asked(own, "/api/translate", word="roi")
@@ -306,9 +320,9 @@ def test_openapi_describes_every_answer(client: Client) -> None:
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    path=st.sampled_from(["translate", "neighbours", "suggest", "sentence", "place", "picture", "spaces"]),
+    path=st.sampled_from("translate neighbours suggest sentence link place picture spaces".split()),
     parameters=st.dictionaries(
-        st.sampled_from(["word", "text", "src", "tgt", "top", "lang", "prefix"]),
+        st.sampled_from(["word", "text", "source", "target", "src", "tgt", "top", "lang", "prefix"]),
         st.one_of(st.text(max_size=30), st.sampled_from(["roi", "fr", "en", "5", "-1", "1e9", SCRIPT])),
     ),
 )
@@ -322,3 +336,4 @@ def test_the_page_is_in_the_package() -> None:
     setup = (Path(__file__).parents[2] / "setup.cfg").read_text(encoding="utf-8")
     assert "muse.web = page/*" in setup
     assert "muse.report = templates/*" in setup
+    assert "muse.links = templates/*" in setup

@@ -261,6 +261,29 @@ def test_alternatives_stay_on_a_narrow_screen(visit: Visit) -> None:
         page.keyboard.press("Escape")
 
 
+def test_two_sentences_whose_words_light_up(visit: Visit) -> None:
+    page = visit()
+    page.locator("#link-mode").click()
+    look_up(page, "Le roi dort.")  # Enter leads to the translation, which is missing
+    assert page.evaluate("document.activeElement.id") == "translation"
+    page.keyboard.type("King, he sleeps.")
+    page.keyboard.press("Enter")
+    page.locator("#linked .side > span", has_text="roi").hover()
+    assert page.locator("#linked .lit").all_inner_texts() == ["roi", "King"]
+    page.locator("#linked .side > span", has_text="sleeps").click()
+    page.locator("#linked [role=status]", has_text="sleeps – dort").wait_for(state="attached")
+    assert serious_barriers(page) == []
+    page.locator("#swap").click()
+    page.wait_for_url("**#en/fr/King%2C%20he%20sleeps./Le%20roi%20dort.")
+    page.go_back()
+    page.locator("#linked .side.one", has_text="Le roi dort.").wait_for()
+    page.reload()
+    page.locator("#linked").wait_for()
+    page.locator("#translate-mode").click()
+    look_up(page, "roi")
+    best(page, "king")
+
+
 def test_a_line_break_by_shift_and_enter(visit: Visit) -> None:
     page = visit()
     low = page.locator("#text").bounding_box()["height"]

@@ -7,6 +7,7 @@ import { $ } from "/page/dom.js";
 import { openEvidence } from "/page/evidence.js";
 import { Languages } from "/page/languages.js";
 import { Latest } from "/page/latest.js";
+import { showLinked } from "/page/linked.js";
 import { WordMap } from "/page/map.js";
 import { question, remember, strangers } from "/page/route.js";
 import { showSentence } from "/page/sentence.js";
@@ -24,7 +25,7 @@ const NEARBY = { top: 20 };
 const answers = new Latest();
 const map = new WordMap((word, language) => lookUp(word, language));
 const atlas = new Atlas(map);
-const page = { space: null, languages: null, lookUp, explain };
+const page = { space: null, links: false, languages: null, lookUp, explain };
 const box = new Box(() => page.languages?.source, (kind) => {
   if (page.languages) answer({ kind });
   else early = true;
@@ -35,7 +36,7 @@ let dimming = null;
 
 async function start() {
   try {
-    [page.space] = (await ask("/api/spaces")).spaces;
+    ({ spaces: [page.space], links: page.links } = await ask("/api/spaces"));
   } catch (error) {
     showTrouble(error, {}, page, () => { clearTrouble(); start(); });
     return;
@@ -68,7 +69,8 @@ function listen() {
 // Exchanges the languages; what was found takes the place of what was asked.
 function swap() {
   const best = answered?.translations ? answered.translations[0]?.word : answered?.text;
-  if (best && answered.asked === box.text) box.write(best);
+  if (box.translation !== null) box.write(box.translation, box.text);
+  else if (best && answered.asked === box.text) box.write(best);
   page.languages.swap();
   turned();
 }
@@ -88,7 +90,7 @@ function turned(again = true) {
   atlas.open(page.languages);
   if (!again) return;
   empty();
-  if (box.text) answer();
+  if (box.text && box.translation !== "") answer();
 }
 
 function empty() {
@@ -103,7 +105,7 @@ function empty() {
 
 function restore(asked) {
   page.languages.set(asked.source, asked.target);
-  box.write(asked.text);
+  box.write(asked.text, asked.translation);
   turned(false);
   answer({ track: false });
 }
@@ -114,15 +116,17 @@ const bare = (text) => text.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, ""); //
 
 // Answers the text in the box; `kind` is known where a word was chosen, `track` adds it to the way back.
 function answer({ kind = null, track = true } = {}) {
-  const { text } = box;
+  const { text, translation } = box;
   const { source, target, question: direction } = page.languages;
-  const asked = { source, target, text };
+  const asked = { source, target, text, translation };
   if (track) remember(asked, page.languages);
   clearTrouble();
   closeAlternatives();
   clearTimeout(dimming);
   dimming = setTimeout(() => $("answer").classList.add("busy"), SOON);
-  const [path, parameters, tell] = (kind ?? kindOf(text, page.languages.noun(source))) === "word"
+  const [path, parameters, tell] = translation !== null
+    ? ["/api/link", { ...direction, source: text, target: translation }, tellLinked]
+    : (kind ?? kindOf(text, page.languages.noun(source))) === "word"
     ? ["/api/translate", { ...direction, word: text, ...OTHERS }, tellWord]
     : ["/api/sentence", { ...direction, text }, tellSentence];
   const found = async (signal) => ({ ...await ask(path, parameters, signal), asked: text });
@@ -164,6 +168,12 @@ async function rateLater({ source, target, form }, signal) {
 function tellSentence(found) {
   show(found, showSentence(found, page));
   announce(found.text);
+  atlas.release();
+}
+
+async function tellLinked(found) {
+  show(found, await showLinked(found, page));
+  announce(`${found.source.text} → ${found.target.text}`);
   atlas.release();
 }
 

@@ -26,11 +26,14 @@ export function showSpace(space) {
 
 // What depends on the direction: the names of the languages, and examples of the source.
 export function showDirection(page) {
-  const { source, onMap } = page.languages;
+  const { source, target, onMap } = page.languages;
   onMap.forEach((code, place) => { $(place ? "two-name" : "one-name").textContent = named(code); });
   const kind = page.languages.noun(source) === "word" ? "Word or sentence in" : "Id or text of a row of";
   $("text").placeholder = `${kind} ${named(source)}`;
   $("text").lang = source;
+  $("translation").lang = target;
+  $("translation").placeholder = `Its translation into ${named(target)}`;
+  $("modes").hidden = !page.links || [source, target].some((code) => page.languages.noun(code) === "row");
   const { examples } = page.languages.of(source);
   $("examples").replaceChildren("Try", ...examples.map((word) => wordButton(word, source, page, "")));
 }

@@ -1,0 +1,77 @@
+"""Page: sentences beside their translations as one HTML file, in which the words that are linked light up.
+
+It loads nothing: style and script are in it, and its content security policy allows no others. The sentences
+are plain text; their words become elements only near the screen, so that thousands of sentences open at once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+from importlib.resources import files
+from string import Template
+
+from muse.languages import english_name
+from muse.links.links import Links
+from muse.links.pair import LinkedPair, Place, language_attributes
+
+_SIDES = ("one", "two")
+
+
+def page_parts(pairs: Iterable[LinkedPair], languages: tuple[str, str], title: str = "") -> Iterator[str]:
+    """The parts of the page in order, the pairs one by one."""
+    style = _read("palette.css", "links/templates/reader.css", "links/templates/page.css")
+    script = _read("links/templates/reader.js", "links/templates/page.js")
+    source, target = map(english_name, languages)
+    values = {
+        "title": escape(title or f"{source} and {target}"),
+        "source": escape(source), "target": escape(target),
+        "style": style, "style_hash": _hash(style), "script": script, "script_hash": _hash(script),
+    }  # fmt: skip
+    before, _, after = _read("links/templates/page.html").partition("$pairs\n")
+    yield Template(before).substitute(values)
+    attributes = tuple(map(language_attributes, languages))
+    for number, pair in enumerate(pairs, 1):
+        sides = "".join(
+            f'<p class="side {side}"{which}{_words(text, places)}>{escape(_one_line(text), quote=False)}</p>'
+            for side, which, text, places in zip(_SIDES, attributes, pair.texts, pair.places, strict=True)
+        )
+        yield (
+            f'<li class="pair" id="s{number}" data-links="{_shares(pair.links)}">'
+            f'<span class="number">{number}</span>{sides}</li>\n'
+        )
+    yield Template(after).substitute(values)
+
+
+def _read(*names: str) -> str:
+    folder = files("muse")
+    return "\n".join(folder.joinpath(*name.split("/")).read_text(encoding="utf-8") for name in names)
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def _one_line(text: str) -> str:
+    return text.replace("\r", " ")  # which HTML takes for the end of a line, or for a part of it
+
+
+def _words(text: str, places: Sequence[Place]) -> str:
+    """The gap before each word and its length, in the units of JavaScript; none where spaces tell as much."""
+    if [text[begin:end] for begin, end in places] == text.split():
+        return ""
+    found, last = list[int](), 0
+    for begin, end in places:
+        found += [_units(text[last:begin]), _units(text[begin:end])]
+        last = end
+    return f' data-words="{" ".join(map(str, found))}"'
+
+
+def _units(text: str) -> int:
+    return len(text) + sum(letter > "\uffff" for letter in text)
+
+
+def _shares(links: Links) -> str:
+    return " ".join(f"{i}-{j}:{100 * share:.0f}" for i, j, share in links)
