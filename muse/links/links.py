@@ -97,7 +97,7 @@ def symmetrised(forward: Flags, backward: Flags, how: Symmetrisation) -> Flags:
     if how == "intersection":
         return links
     union = np.array(forward | backward, np.bool_)
-    free = ~links.any(axis=1), ~links.any(axis=0)
+    free = np.asarray(~links.any(axis=1)), np.asarray(~links.any(axis=0))
     queue = list(zip(*(one.tolist() for one in np.nonzero(links)), strict=True))
     for i, j in queue:  # which grows
         for down, right in _AROUND:
