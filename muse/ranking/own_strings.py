@@ -10,7 +10,7 @@ import numpy as np
 
 from muse.ranking.candidates import BLOCK, Candidates
 from muse.ranking.features import BilingualViews
-from muse.vectors import Doubles
+from muse.vectors import Doubles, Numbers
 
 COMPANY = 20  # nearest words in the other language
 COMPARED = 3_000  # of those that both have, the most frequent at home
@@ -39,11 +39,12 @@ def foreign_company(views: BilingualViews) -> Doubles:
     return found
 
 
-def doubt(views: BilingualViews, candidates: Candidates) -> Doubles:
+def doubt(company: Doubles, same: Numbers, candidates: Candidates) -> Doubles:
     """What is to be subtracted from the log odds of candidates (c,): more than 0 for own strings alone.
 
-    On the training lists of en-de, en-it, web French and Zhang's pairs, in both directions, a word's
-    `foreign_company` as it is left most right among the trusted, as many being trusted as before.
+    `company` (n,) is the `foreign_company` of the sources, `same` (n,) their own strings among the targets.
+    On the training lists of en-de, en-it, web French and Zhang's pairs, in both directions, as it is it left
+    most right among the trusted, as many being trusted as before.
     """
     rows = candidates.rows
-    return np.where(views.written.same[0][rows] == candidates.columns, foreign_company(views)[rows], 0.0)
+    return np.where(same[rows] == candidates.columns, company[rows], 0.0)

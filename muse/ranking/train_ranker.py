@@ -59,7 +59,7 @@ from muse.ranking.model import (
 )
 from muse.ranking.neighbourhoods import COLUMNS, Neighbourhoods
 from muse.ranking.oov import OovRanker, learn_by_forms
-from muse.ranking.own_strings import doubt
+from muse.ranking.own_strings import doubt, foreign_company
 from muse.ranking.spelling import Spellings
 from muse.ranking.trees import BoostedTrees, TreesConfig, fit_trees
 from muse.search.exact import one_blas_thread
@@ -252,13 +252,15 @@ def _by_neighbourhoods(
 class RefinedViews(TwoWay):
     """What answers are learned from: the views by the `mapped` rows, and by those `refined`, if any are.
 
-    `halves` are how words correspond in spelling, `answered` the pairs that refined the rows, by `maps`.
-    `informs` is whether spelling distinguishes translations in either direction, None if not found out.
+    `halves` are how words correspond in spelling, `company` (n,) and (m,) the `foreign_company` of words, if
+    trees are pretrained, `answered` the pairs that refined the rows, by `maps`. `informs` is whether spelling
+    distinguishes translations in either direction, None if not found out.
     """
 
     mapped: features.BilingualViews
     refined: features.BilingualViews
     halves: features.SpellingHalves
+    company: tuple[Doubles, ...] = ()
     answered: features.KnownPairs | None = None
     maps: Maps = ()
     informs: bool | None = None
@@ -285,8 +287,10 @@ class RefinedViews(TwoWay):
             outside=given.outside,
         )  # fmt: skip
         start = cls(views, views, features.SpellingHalves.of(views, given))
-        enough = len(given.held_out) > 0 and len(np.unique(given.pairs[:, 0])) > MANY_WORDS
-        if pretrained is None or enough:
+        if pretrained is None:
+            return start
+        start = replace(start, company=tuple(map(foreign_company, (views, views.reversed()))))
+        if given.held_out and len(np.unique(given.pairs[:, 0])) > MANY_WORDS:
             return start
         answered = _answered_first(start, pretrained)
         start = replace(start, informs=answered is not None)
@@ -294,6 +298,10 @@ class RefinedViews(TwoWay):
             return start
         refined, maps = _refined(views, answered, given)
         return replace(start, refined=refined, answered=answered, maps=maps)
+
+    def doubt(self, candidates: Candidates) -> Doubles:
+        """What own strings among the candidates (c,) lose, (c,)."""
+        return doubt(self.company[0], self.mapped.written.same[0], candidates)
 
 
 def _answered_first(start: RefinedViews, pretrained: BoostedTrees) -> features.KnownPairs | None:
@@ -312,18 +320,16 @@ def _answered_first(start: RefinedViews, pretrained: BoostedTrees) -> features.K
 
     model = AnswerModel.of_pretrained(pretrained, outside=start.mapped.outside is not None)
 
-    def answers(views: features.BilingualViews, some: Candidates, found: Matrix) -> AnswerTable:
-        log_odds = model.log_odds(found) - doubt(views, some)
-        return best_answers(some, log_odds, model.probability(found, log_odds), views.csls)
+    def answers(way: RefinedViews, some: Candidates, found: Matrix) -> AnswerTable:
+        log_odds = model.log_odds(found) - way.doubt(some)
+        return best_answers(some, log_odds, model.probability(found, log_odds), way.mapped.csls)
 
     ways = start, start.reversed()
     with ThreadPoolExecutor(min(2, torch.get_num_threads())) as pool:
         sides = [*pool.map(evidence, ways)]
         if not any(informs for _, _, informs in sides):
             return None
-        there, back = pool.map(
-            answers, (way.mapped for way in ways), *zip(*(side[:2] for side in sides), strict=True)
-        )
+        there, back = pool.map(answers, ways, *zip(*(side[:2] for side in sides), strict=True))
     return answered_pairs(there, back)
 
 
@@ -494,7 +500,7 @@ class _Learner:
         report = replace(report, mix=model.mix, decided=decided)
         without, other = None, None
         if pretrained is not None:
-            other = pretrained_odds(pretrained, evidence) - doubt(self.start.mapped, every)
+            other = pretrained_odds(pretrained, evidence) - self.start.doubt(every)
         log_odds = model.log_odds(evidence, other)
         if report.one_each and other is not None and pretrained is not None:
             plain = AnswerModel.of_pretrained(pretrained).probability(evidence, other)

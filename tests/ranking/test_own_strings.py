@@ -57,10 +57,11 @@ def test_only_own_strings_are_doubted(views: BilingualViews) -> None:
     candidates = Candidates.of(
         words, [(words, same), (words, (same + 1) % len(views.target))], len(views.target)
     )
-    found = doubt(views, candidates)
+    company = foreign_company(views)
+    found = doubt(company, same, candidates)
     own = same[candidates.rows] == candidates.columns
     assert (found[~own] == 0).all()
-    np.testing.assert_array_equal(found[own], foreign_company(views))
+    np.testing.assert_array_equal(found[own], company)
 
 
 def test_without_shared_words_there_is_no_company(views: BilingualViews) -> None:
