@@ -305,16 +305,21 @@ def answer_unseen(
     table = space.answers(*direction, retrieval)
     if not words or table is None or (unseen := find_unseen(space, direction)) is None:
         return None
-    source, target = map(space.vectors, direction)
+    target = space.vectors(direction[1])
     rows = torch.stack(list(words.values())).cpu().numpy()
     mapped, said = np.asarray(target.matrix), None
     if composed:
-        made = np.array([" " not in word for word in words])
-        alone = [word if own else "" for word, own in zip(words, made.tolist(), strict=True)]
-        forms = find_rules(space, direction[0]).forms(alone, source.index)
+        made, forms = composed_forms(space, direction[0], [*words])
         said = FormAnswers.of(made, forms, table, target.index, find_rules(space, direction[1]))
     refined = space.once("refined targets", direction, lambda: unseen.refined(mapped))  # there are many
     return unseen.answer(list(words), rows, (target.words, mapped, refined), said)
+
+
+def composed_forms(space: Space, language: str, words: Sequence[str]) -> tuple[Flags, KnownForms]:
+    """Which of w words beyond those of a language are composed (w,), not of words, and their known forms."""
+    made = np.array([" " not in word for word in words], bool)
+    alone = [word if own else "" for word, own in zip(words, made.tolist(), strict=True)]
+    return made, find_rules(space, language).forms(alone, space.vectors(language).index)
 
 
 def learn_by_forms(

@@ -27,7 +27,7 @@ from torch import Tensor
 from muse.orthography import own_cases
 from muse.ranking.lookup import languages_with, lookup_entry, reason_unknown, rows_of, spellings
 from muse.ranking.model import ANSWERS
-from muse.ranking.oov import answer_unseen, find_unseen
+from muse.ranking.oov import UNEXPLAINED, answer_unseen, composed_forms, find_unseen
 from muse.ranking.probability import CANDIDATES, Calibration, find_calibration, known_calibration
 from muse.ranking.translations import Translation, Translations
 from muse.search.approximate import Approximation
@@ -36,7 +36,6 @@ from muse.search.retrieval import Retrieval, check_count
 from muse.space import Space
 from muse.space.derived import AnswerTable, uses_cached_hubness
 from muse.space.direction import Direction, MakeSearch, Search, search_with
-from muse.space.inflections import find_rules
 from muse.space.new_words import NewWords
 from muse.text.strings import all_strings
 from muse.vectors import Matrix, Numbers, Vectors
@@ -151,14 +150,14 @@ class Ranker:
         index = self.languages[0].index
         rows = np.array([index.get(word, -1) for word in words])
         if self.table is None:
-            return self._scored(rows, queries)
+            return self._limited(self._scored(rows, queries), [*words], rows)
         chosen, known = Ranked.none(len(rows), ANSWERS), rows >= 0
         chosen.put_(known, Ranked(*self.table.within(rows[known], len(self.rows[1]))))
         others = {word: words[word] for word, has in zip(words, known, strict=True) if not has}
         beyond = answer_unseen(self.space, others, self.direction, self.retrieval, composed=self.composed)
         if beyond is not None:
             chosen.put_(~known, Ranked(*beyond.padded(np.arange(len(beyond)))))
-        return self._filled(chosen, rows, queries)
+        return self._limited(self._filled(chosen, rows, queries), [*words], rows)
 
     def firsts(self, rows: Numbers) -> Numbers:
         """The first answer (b,) to each of the words of the space with these row numbers (b,); -1 is none."""
@@ -223,6 +222,15 @@ class Ranker:
         source, target = self.languages
         found = (own_spelling(source.words[row], source, target) if row >= 0 else -1 for row in rows.tolist())
         return np.fromiter(found, np.int64)
+
+    def _limited(self, found: Ranked, words: Sequence[str], rows: Numbers) -> Ranked:
+        """The answers: none is probable to a composed word without known forms. `rows` (b,) are -1 if new."""
+        if not self.composed or (rows >= 0).all():
+            return found
+        made, forms = composed_forms(self.space, self.direction[0], words)
+        unexplained = made & ~forms.any & (rows < 0)
+        most = np.where(unexplained, UNEXPLAINED, 1)[:, None]
+        return replace(found, probability=np.minimum(found.probability, most))
 
     def _filled(self, chosen: Ranked, rows: Numbers, queries: Tensor | None = None) -> Ranked:
         """The answers by all the evidence, with those by scores behind them where there are too few."""
@@ -382,7 +390,7 @@ def _said(
     if rank is not None and best and best[0].grade == "weak":
         others = languages_with(space, word, besides=language, before=rank)
     reason = "" if best else "its vector is of zeros"
-    if rank is None and best and new_words is not None and new_words.composed and " " not in form:
-        known = find_rules(space, language).forms([form], vectors.index).any[0]
-        reason = "" if known else "no other form of it is known"
+    if rank is None and best and new_words is not None and new_words.composed:
+        made, forms = composed_forms(space, language, [form])
+        reason = "no other form of it is known" if made[0] and not forms.any[0] else ""
     return Translations(word, form, best, languages=others, reason=reason)
