@@ -159,7 +159,7 @@ class _Learning:
             alone = self._without_pairs()
         except (NotConverged, Mismatch) as error:
             log.warning("without the pairs of the encoder or program: %s", error)
-        learned = self._judged_on_pairs(evidence, alone, began, len(config.pseudo_dictionary))
+        learned = self._judged_on_pairs(evidence, alone, began, config.pseudo_dictionary)
         found = learned.supervision
         if found is not None and found.tested and wilson(found.right, found.tested)[0] >= LEAST_HINTED:
             return learned
@@ -183,7 +183,7 @@ class _Learning:
         believed = alone is not None and alone.reason is Reason.PAIRS
         if config.pseudo_dictionary is not None and (believed or not few):
             evidence = evidence.hinted(self._pairs(config.pseudo_dictionary))
-        return self._judged_on_pairs(evidence, alone, began, len(lexicon))
+        return self._judged_on_pairs(evidence, alone, began, lexicon)
 
     def _pairs(self, lexicon: Lexicon) -> TrainingPairs:
         return pairs_of(lexicon, *self.pair.sides, device=self.pair.runtime.device)
@@ -225,11 +225,11 @@ class _Learning:
         return replace(found, criterion=score(found.source_map)), verdict
 
     def _judged_on_pairs(
-        self, evidence: TrainingPairs, alone: Learned | None, began: float, given: int
+        self, evidence: TrainingPairs, alone: Learned | None, began: float, given: Lexicon
     ) -> Learned:
         """The alignment that translates held-out pairs best, `alone` among the candidates.
 
-        `given` is the number of pairs, of which `evidence` has those that both vocabularies know.
+        `evidence` has those of the `given` pairs that both vocabularies know and that weigh more than 0.
         """
         config, runtime = self.config, self.pair.runtime
         initialised, memory = time.perf_counter(), {"init": peak_memory_mb()}
@@ -238,7 +238,8 @@ class _Learning:
         alignment, supervision = learn_from_pairs(
             evidence, _starts(alone), how, seed=config.seed, runtime=runtime.skip_parts()
         )
-        left_out = given - supervision.pairs
+        weighed = len(given) if given.weights is None else sum(weight > 0 for weight in given.weights)
+        left_out = weighed - supervision.pairs
         supervision = replace(supervision, noun=self.pair.source.noun, left_out=left_out)
         rng = generator(config.seed, AlignStream.PAIRS_VERDICT)
         null = None if alone is None else alone.verdict.null  # depends on the vectors alone

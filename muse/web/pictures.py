@@ -130,8 +130,10 @@ class Pictures:
         rows = frequent_pairs(self.space, *pair)[:PAIRS]
         picture = draw_picture(self.space, *pair, rows, self.seed)
         shares = pair_probabilities(self.space, pair, rows)
-        failed = self.space.manifest.verdict.label == "failed"  # whose pairs name nothing
-        return Drawn(picture, () if failed else regions(picture, self.seed, shares), shares)
+        labels = {self.space.manifest.language(name).label for name in pair if name != self.space.pivot}
+        # Where it failed, and where it is doubtful which pairs are right, none names a region.
+        named = "failed" not in labels and (shares is not None or "doubtful" not in labels)
+        return Drawn(picture, regions(picture, self.seed, shares) if named else (), shares)
 
 
 def pair_probabilities(space: Space, pair: Direction, rows: NDArray[np.int64]) -> NDArray[np.float32] | None:

@@ -131,7 +131,8 @@ def test_the_verdict_with_pairs_is_that_of_all_methods_and_counts_what_is_left_o
 ) -> None:
     source, target, _ = pair()
     monkeypatch.setattr("muse.learn.bilingual.learn_from_pairs", FromPairs())
-    more = Lexicon((*lexicon(30).pairs, ("nowhere", "en1")))
+    pairs = *lexicon(30).pairs, ("nowhere", "en1"), ("fr31", "en32")
+    more = Lexicon(pairs, probabilities=(*[1.0] * 31, 0.0))  # what weighs nothing is not missing
     config = AlignConfig(init="dictionary", lexicon=more, seed=3)
     learned = learn(source, target, config=config, runtime=Runtime())
     rng = generator(3, AlignStream.PAIRS_VERDICT)

@@ -1,8 +1,11 @@
 """Pictures: numbers and places of words, also of those that are not drawn; one for both directions."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from muse.files.space_manifest import LanguageRecord, VerdictRecord
 from muse.report.word_map import draw_picture, frequent_pairs, regions
 from muse.space import Space
 from muse.web.pictures import AMID, NEAR, Background, Drawn, Pictures
@@ -55,3 +58,21 @@ def test_a_picture_may_be_begun_before_it_is_asked_for(monkeypatch: pytest.Monke
     monkeypatch.setattr(Pictures, "_draw", lambda self, pair: drawn)
     assert pictures.begin(("en", "fr")).result(60) is drawn
     assert pictures.get(("fr", "en")) is drawn
+
+
+@pytest.mark.parametrize("label", ["aligned", "doubtful", "failed"])
+def test_pairs_name_regions_only_where_they_are_trusted(label: str) -> None:
+    """Each map by the verdict on its own languages; by CSLS no pair of a doubtful mapping is trusted."""
+    rows = np.random.default_rng(0).normal(size=(40, 8)).astype(np.float32)
+    words = [f"mot{chr(97 + row // 26)}{chr(97 + row % 26)}" for row in range(40)]
+    space = plain_space(rows, rows, words, words)
+    side = space.side("fr")
+    records = {
+        "fr": LanguageRecord(verdict=VerdictRecord({"label": label})),
+        "de": LanguageRecord(verdict=VerdictRecord({"label": "failed"})),
+    }
+    sides = {"fr": side, "de": side, "en": space.side("en")}
+    pictures = Pictures(Space(sides, "en", replace(space.manifest, languages=records)), 0, Background())
+    named = pictures.begin(("fr", "en")).result(60).regions
+    assert bool(named) == (label == "aligned")
+    assert not pictures.begin(("de", "en")).result(60).regions

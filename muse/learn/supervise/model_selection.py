@@ -137,10 +137,10 @@ class MapIntoStore:
 class Supervision:
     """What was learned from pairs: the method chosen, and its P@1 in percent on pairs held out.
 
-    `pairs` are those known in both vocabularies, `left_out` the others; `right` of `tested` words were
-    translated correctly; `chance` is the P@1 of shuffled translations. A single source word leaves none to
-    hold out. `noun` is what is translated: words, or rows. `held_out` are the maps of that method fitted
-    without some of the pairs. `into_store` maps queries into a target that does not change.
+    `pairs` are those known in both vocabularies, `left_out` those that lack a vector; `right` of `tested`
+    words were translated correctly; `chance` is the P@1 of shuffled translations. A single source word
+    leaves none to hold out. `noun` is what is translated: words, or rows. `held_out` are the maps of that
+    method fitted without some of the pairs. `into_store` maps queries into a target that does not change.
     """
 
     pairs: int
@@ -163,7 +163,7 @@ class Supervision:
         """The result in one line."""
         pairs = f"{self.pairs} {'pair' if self.pairs == 1 else 'pairs'}"
         if self.left_out:
-            pairs += f" ({self.left_out} more left out: a word has no vector)"
+            pairs += f" ({self.left_out} more left out: a vector is missing)"
         if not self.tested:
             return f"none of {pairs}: too few to test on"
         low, high = wilson(self.right, self.tested)
