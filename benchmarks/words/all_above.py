@@ -18,7 +18,6 @@ import numpy as np
 from benchmarks.support.options import NEEDED, command_line
 from benchmarks.support.pairs import SHARED, find_pair, known_targets
 from benchmarks.support.tables import append_rows, commit, today
-from benchmarks.words.expected import varied
 from muse.files import read_lexicon
 from muse.ranking.model import read_pretrained
 from muse.ranking.train_ranker import learn_answers
@@ -55,9 +54,7 @@ def rows(spaces: Path, pairs: str, words: str, shared: Path) -> Iterator[dict[st
     """The rows of all pairs."""
     for name in pairs.split(","):
         pair, space = find_pair(name, shared), load_space(spaces / f"{name}.none.0")
-        sides = varied(
-            (space.vectors(pair.source), space.vectors(pair.target)), words, np.random.default_rng(0)
-        )
+        sides = tuple(space.vectors(one).most_frequent(int(words)) for one in (pair.source, pair.target))
         found, _ = learn_answers(
             (sides[0].words, sides[1].words), (np.array(sides[0].matrix), np.array(sides[1].matrix)),
             rng=np.random.default_rng(0), pretrained=read_pretrained(),

@@ -41,11 +41,12 @@ OUTSIDE_CURVE = 0.46, 0.45
 CURVE = 0.64, 0.55  # slope and shift of log odds by pretrained trees, as logistic regression finds them
 UNSPELLED_CURVE = 0.78, -0.15  # by those for languages spelled unlike: training lists of en-it and en-fr
 # The better a mapping, the more words are each other's answer, and the more of the answers are right: what
-# is added to the log odds of their probabilities, by the log odds of the mutual share. Found on the training
-# lists of six spaces; left out, each was calibrated better with it than without, but one.
-MUTUAL_SHIFT, MUTUAL_SLOPE = 0.4, 1.3
-LOWEST_SHIFT, HIGHEST_SHIFT = -0.5, 0.25
-COMPARED_WORDS = 30_000  # the most frequent words of either language: of very many, fewer are mutual
+# is added to the log odds of their probabilities, by the log odds of the mutual share. In a small vocabulary
+# more words are mutual, and no more right: the log odds grow by MUTUAL_OF_FEW as the words get e times fewer.
+# Found on the training lists of six spaces, whole and cut to 10,000, 5,000 and 2,500 words.
+MUTUAL_SHIFT, MUTUAL_SLOPE, MUTUAL_OF_FEW = 0.15, 0.7, 0.25
+MOST_SHIFT = 0.5
+COMPARED_WORDS = 30_000  # the most frequent words of either language
 
 Shares = TypeVar("Shares", Matrix, Doubles)
 
@@ -341,12 +342,12 @@ def mutual_shift(there: Numbers, back: Numbers) -> float:
 
     >>> everything = np.arange(100)
     >>> mutual_shift(everything, everything)
-    0.25
+    0.5
     """
     count = len(mutual_pairs(there[:COMPARED_WORDS], back[:COMPARED_WORDS]))
     most = min(len(there), len(back), COMPARED_WORDS)
-    log_odds = np.log((count + 1) / (most - count + 1))
-    return float(np.clip(MUTUAL_SHIFT + MUTUAL_SLOPE * log_odds, LOWEST_SHIFT, HIGHEST_SHIFT))
+    log_odds = np.log((count + 1) / (most - count + 1)) + MUTUAL_OF_FEW * np.log(most / COMPARED_WORDS)
+    return float(np.clip(MUTUAL_SHIFT + MUTUAL_SLOPE * log_odds, -MOST_SHIFT, MOST_SHIFT))
 
 
 def shifted(probability: Shares, by: float) -> Shares:

@@ -46,10 +46,16 @@ def table(columns: list[int], shares: list[float]) -> AnswerTable:
     return AnswerTable(np.append(0, np.cumsum(some)), kept, np.zeros(len(kept), np.float32), probability)
 
 
-def test_the_mean_is_of_the_frequent_words_and_counts_those_without_an_answer() -> None:
-    assert frequent_probability(table([1, 0, -1, 1], [0.9, 0.7, 0.0, 0.4])) == pytest.approx(2.0 / 4)
-    rare = [0] * (FREQUENT + 9)
-    assert frequent_probability(table(rare, [0.5] * FREQUENT + [1.0] * 9)) == 0.5
+def test_the_mean_is_of_frequent_words_whose_answer_is_not_more_probable_for_another() -> None:
+    assert frequent_probability(table([1, 0, -1, 1], [0.9, 0.7, 0.0, 0.4])) == pytest.approx(1.6 / 2)
+    assert frequent_probability(table([-1, -1], [0.0, 0.0])) == 0
+    rng = np.random.default_rng(0)
+    columns, shares = rng.integers(-1, 500, FREQUENT + 900), rng.random(FREQUENT + 900).astype(np.float32)
+    best = {column: shares[columns == column].max() for column in set(columns.tolist()) - {-1}}
+    counted = [one for column, one in zip(columns.tolist(), shares, strict=True) if best.get(column) == one]
+    frequent = [one for one in counted if one in shares[:FREQUENT]]
+    found = frequent_probability(table(columns.tolist(), shares.tolist()))
+    assert found == pytest.approx(np.mean(frequent)) and len(frequent) < len(counted)
 
 
 @dataclass(frozen=True)

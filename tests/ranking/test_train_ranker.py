@@ -203,10 +203,14 @@ def test_more_mutual_answers_are_more_probable() -> None:
     mine = np.arange(1_000)
     shifts = [mutual_shift(np.where(mine < count, mine, -1), mine) for count in (100, 400, 450, 1_000)]
     assert shifts == sorted(shifts)
-    assert shifts[1] == pytest.approx(0.4 + 1.3 * np.log(401 / 601))
-    assert shifts[0] == -0.5
+    size = 0.25 * np.log(1_000 / 30_000)
+    assert shifts[2] == pytest.approx(0.15 + 0.7 * (np.log(451 / 551) + size), abs=0.01)
+    assert (shifts[0], shifts[3]) == (-0.5, 0.5)
     # Of the smaller vocabulary: sources without an equivalent among few targets say nothing.
-    assert mutual_shift(np.where(mine < 400, mine, -1), mine[:500]) == 0.25
+    assert mutual_shift(np.where(mine < 400, mine, -1), mine[:500]) > shifts[2]
+    # The same share of more words is worth more.
+    every = np.arange(4_000)
+    assert mutual_shift(np.where(every < 1_800, every, -1), every) > shifts[2]
 
 
 def test_a_shifted_curve_has_the_odds_multiplied() -> None:
