@@ -200,17 +200,17 @@ def test_calibration_recovers_shares() -> None:
 
 
 def test_more_mutual_answers_are_more_probable() -> None:
-    mine = np.arange(1_000)
-    shifts = [mutual_shift(np.where(mine < count, mine, -1), mine) for count in (100, 400, 450, 1_000)]
+    def shift(count: int, words: int, targets: int | None = None) -> float:
+        mine = np.arange(words)
+        return mutual_shift(np.where(mine < count, mine, -1), mine[:targets])
+
+    shifts = [shift(count, 10_000) for count in (1_000, 4_000, 5_000, 10_000)]
     assert shifts == sorted(shifts)
-    size = 0.25 * np.log(1_000 / 30_000)
-    assert shifts[2] == pytest.approx(0.15 + 0.7 * (np.log(451 / 551) + size), abs=0.01)
+    assert shifts[2] == pytest.approx(0.15 + 0.7 * 0.25 * np.log(1 / 3), abs=1e-3)
     assert (shifts[0], shifts[3]) == (-0.5, 0.5)
     # Of the smaller vocabulary: sources without an equivalent among few targets say nothing.
-    assert mutual_shift(np.where(mine < 400, mine, -1), mine[:500]) > shifts[2]
-    # The same share of more words is worth more.
-    every = np.arange(4_000)
-    assert mutual_shift(np.where(every < 1_800, every, -1), every) > shifts[2]
+    assert shift(4_000, 10_000, 5_000) > shifts[2]
+    assert shift(15_000, 30_000) > shifts[2]  # a share that large is rarer
 
 
 def test_a_shifted_curve_has_the_odds_multiplied() -> None:
