@@ -18,7 +18,7 @@ import numpy as np
 from muse.space.derived import AnswerTable
 
 FREQUENT = 20_000
-ERROR = 0.4  # the root mean square, in log odds
+ERROR = 0.25  # the root mean square, in log odds
 WIDTH = 1.96  # of the interval, in errors
 LEAST_SHARE = 0.005  # shares are clipped to it and its complement
 
