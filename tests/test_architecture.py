@@ -77,7 +77,6 @@ ONLY_USERS = {
         "sentences.evaluation.transfer",
     },
     "sklearn": {
-        "ranking.model",
         "sentences.encoders.encoder",
         "sentences.evaluation.classifier",
         "exchange.space_transformer",
