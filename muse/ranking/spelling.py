@@ -11,7 +11,8 @@ Edit distance and common prefix and suffix, without accents, complement it where
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -32,18 +33,20 @@ RARE = 3  # an n-gram of fewer words corresponds to nothing that could be learne
 LONGEST = 4
 
 
-def all_grams(word: str) -> Iterator[str]:
+def all_grams(word: str) -> Sequence[str]:
     """The 1- to 4-grams of a word between spaces, which mark its beginning and end."""
     marked = f" {word} "
-    for length in range(1, LONGEST + 1):
-        for start in range(max(0, len(marked) - length) + 1):
-            if (gram := marked[start : start + length]) != " ":
-                yield gram
+    longer = [
+        marked[start : start + length]
+        for length in range(2, LONGEST + 1)
+        for start in range(max(0, len(marked) - length) + 1)
+    ]
+    return [*word.replace(" ", ""), *longer]
 
 
-def endings(word: str) -> Iterator[str]:
+def endings(word: str) -> Sequence[str]:
     """The last 1 to 4 letters of a longer word."""
-    yield from (word[-length:] for length in range(1, LONGEST + 1) if len(word) > length)
+    return [word[-length:] for length in range(1, min(LONGEST + 1, len(word)))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +67,9 @@ class Grams:
 
         A word without such n-grams is zeros.
         """
-        numbers: dict[str, int] = {}
-        counts = _counts(words, ends, numbers, add=True)
+        numbers = defaultdict[str, int]()
+        numbers.default_factory = numbers.__len__  # a new n-gram gets the next number
+        counts = _counts(words, ends, numbers)
         frequency = np.bincount(counts.indices, minlength=len(numbers))
         kept = frequency >= RARE
         weights = (np.log((1 + len(words)) / (1 + frequency[kept])) + 1).astype(np.float32)
@@ -79,21 +83,18 @@ class Grams:
     def components(self, words: Sequence[str]) -> Matrix:
         """The components (q, c) of other words."""
         numbers = {name: number for number, name in enumerate(self.names)}
-        table = _weighted(_counts(words, self.ends, numbers, add=False), self.weights)
+        table = _weighted(_counts(words, self.ends, numbers), self.weights)
         return np.asarray(table @ self.basis, np.float32)
 
 
-def _counts(
-    words: Sequence[str], ends: bool, numbers: dict[str, int], *, add: bool
-) -> scipy.sparse.csr_matrix:
-    """How often each word has each n-gram (n, g) of `numbers`, to which unknown ones are added or not."""
-    pointers, columns = [0], list[int]()
+def _counts(words: Sequence[str], ends: bool, numbers: dict[str, int]) -> scipy.sparse.csr_matrix:
+    """How often each word has each n-gram (n, g) of `numbers`; a defaultdict gets those that it lacks."""
+    pointers, columns, grams_of = [0], list[int](), endings if ends else all_grams
     for word in words:
-        found = endings(word) if ends else all_grams(word)
-        if add:
-            columns.extend(numbers.setdefault(gram, len(numbers)) for gram in found)
-        else:
-            columns.extend(numbers[gram] for gram in found if gram in numbers)
+        found = grams_of(word)
+        if not isinstance(numbers, defaultdict):
+            found = [gram for gram in found if gram in numbers]
+        columns += map(numbers.__getitem__, found)
         pointers.append(len(columns))
     data = np.ones(len(columns), np.float32), np.array(columns, np.int32), pointers
     counts = scipy.sparse.csr_matrix(data, (len(words), len(numbers)))
@@ -118,7 +119,7 @@ def _components(
         return np.zeros((table.shape[1], 1), np.float32), np.zeros((table.shape[0], 1), np.float32)
     found = table @ rng.standard_normal((table.shape[1], count + OVERSAMPLED), np.float32)
     for _ in range(POWERS):
-        basis = np.linalg.qr(table.T @ found)[0]
+        basis = torch.linalg.qr(torch.from_numpy(table.T @ found))[0].numpy()  # numpy takes thrice as long
         found = table @ basis
     values, vectors = np.linalg.eigh(found.T.astype(np.float64) @ found)
     kept = np.flatnonzero(values > 1e-9 * values[-1])[::-1][:count]
