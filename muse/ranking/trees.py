@@ -10,7 +10,7 @@ each feature costs one look-up for all trees.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,11 +18,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from muse.vectors import Doubles, Flags, Matrix
+from muse.vectors import Doubles, Flags, Matrix, Numbers
 
 BINS = 255  # of the values of a feature
 LEAVES = 16  # of a tree, at most: a uint16 has a bit for each
 BLOCK = 1_024  # rows at once, so that their masks of all trees stay in the cache
+COUNTED = 128  # thresholds at most that a value is compared with one by one: of more, it is searched for
+AT_ONCE = 16 * BLOCK  # rows whose columns are compared at a time
 
 Nodes = NDArray[np.int32]
 _ARRAYS = ("feature", "threshold", "left", "right", "value", "roots", "baseline")
@@ -70,27 +72,36 @@ class BoostedTrees:
 
     def log_odds(self, rows: Matrix) -> Doubles:
         """The log odds (p,) of rows (p, f) without nan."""
-        found, starts = np.full(len(rows), self.baseline[0]), np.arange(len(self.roots)) * LEAVES
+        found = np.full(len(rows), self.baseline[0])
+        for begin in range(0, len(rows), AT_ONCE):
+            found[begin : begin + AT_ONCE] += self._sums(rows[begin : begin + AT_ONCE].T.copy())
+        return found
+
+    def _sums(self, columns: Matrix) -> Doubles:
+        """The sums (p,) of the leaves that rows reach, by their columns (f, p)."""
         values, masks = self._leaves_and_masks
-        failed = [
-            np.searchsorted(own, rows[:, feature].astype(np.float64)) for feature, (own, _) in masks.items()
-        ]
+        failed = [_places(columns[feature], own) for feature, (own, _) in masks.items()]
+        sums, starts = np.empty(columns.shape[1]), np.arange(len(self.roots)) * LEAVES
         left, kept = np.empty((2, BLOCK, len(starts)), np.uint16)  # leaves not ruled out, as bits
-        for begin in range(0, len(rows), BLOCK):
-            block = slice(begin, min(begin + BLOCK, len(rows)))
+        reached, of_leaves = np.empty(left.shape, np.int64), np.empty(left.shape)
+        for begin in range(0, len(sums), BLOCK):
+            block = slice(begin, min(begin + BLOCK, len(sums)))
             count = block.stop - begin
             left[:] = 2**LEAVES - 1
             for (_, table), numbers in zip(masks.values(), failed, strict=True):
                 table.take(numbers[block], axis=0, out=kept[:count], mode="clip")
                 left &= kept
-            found[block] += values.take(_LOWEST[left[:count]] + starts).sum(axis=1)
-        return found
+            _LOWEST.take(left, out=reached, mode="clip")
+            reached += starts
+            values.take(reached, out=of_leaves, mode="clip")
+            sums[block] = of_leaves[:count].sum(axis=1)
+        return sums
 
     @cached_property
-    def _leaves_and_masks(self) -> tuple[Doubles, dict[int, tuple[Doubles, NDArray[np.uint16]]]]:
+    def _leaves_and_masks(self) -> tuple[Doubles, dict[int, tuple[Matrix, NDArray[np.uint16]]]]:
         """The values of all leaves, and for each feature the tests of all trees.
 
-        These are its thresholds (q,), and the leaves (q + 1, r) that are left after 0 to q failed tests.
+        These are its thresholds (q,), and the leaves (q + 1, r) left by a value above 0 to q of them.
         """
         values, tests = np.zeros(len(self.roots) * LEAVES), dict[int, list[tuple[float, int, int]]]()
         for tree, root in enumerate(self.roots.tolist()):
@@ -103,12 +114,12 @@ class BoostedTrees:
                     own.append((float(self.threshold[node]), tree, kept))
         masks = {}
         for feature, found in sorted(tests.items()):
-            found.sort()
-            left = np.full((len(found) + 1, len(self.roots)), np.uint16(2**LEAVES - 1))
-            for place, (_, tree, kept) in enumerate(found, start=1):
-                left[place] = left[place - 1]
-                left[place, tree] &= np.uint16(kept)
-            masks[feature] = np.array([threshold for threshold, _, _ in found]), left
+            # A number of single precision is above a threshold if it is above the next of these below.
+            thresholds, places = np.unique(_rounded_down([one[0] for one in found]), return_inverse=True)
+            left = np.full((len(thresholds) + 1, len(self.roots)), np.uint16(2**LEAVES - 1))
+            for place, (_, tree, kept) in zip(places.tolist(), found, strict=True):
+                left[place + 1 :, tree] &= np.uint16(kept)
+            masks[feature] = thresholds, left
         return values, masks
 
     def _numbered(self, node: int, first: int) -> tuple[list[tuple[int, int, int]], int]:
@@ -123,9 +134,26 @@ class BoostedTrees:
         return [*left, *right, (node, first, middle)], end
 
 
-_LOWEST = np.zeros(2**LEAVES, np.uint8)  # the number of the lowest bit that is set
+_LOWEST = np.zeros(2**LEAVES, np.int64)  # the number of the lowest bit that is set
 for _bit in reversed(range(LEAVES)):
     _LOWEST[1 << _bit :: 2 << _bit] = _bit
+
+
+def _rounded_down(numbers: Sequence[float]) -> Matrix:
+    """The largest numbers of single precision that are not above these."""
+    exact = np.array(numbers)
+    near = exact.astype(np.float32)
+    return np.where(near > exact, np.nextafter(near, np.float32(-np.inf)), near)
+
+
+def _places(values: Matrix, thresholds: Matrix) -> Numbers:
+    """How many of ascending thresholds (q,) are below each value (p,)."""
+    if len(thresholds) > COUNTED:
+        return np.searchsorted(thresholds, values)
+    below = np.zeros(len(values), np.uint8)
+    for threshold in thresholds:
+        below += values > threshold
+    return below.astype(np.int64)
 
 
 def fit_trees(
