@@ -67,7 +67,7 @@ from muse.space.derived import AnswerTable
 from muse.space.inflections import learn_suffix_rules
 from muse.vectors import Doubles, Flags, Matrix, Numbers
 
-AS_UNSEEN = 500  # words of either vocabulary that are treated as unseen
+AS_UNSEEN, AS_UNSEEN_SHARE = 500, 0.2  # words of either vocabulary that are treated as unseen, at most
 LEAST_ANSWERED = 1_000  # pairs that canonical directions are learned from
 FIRST_WORDS = 10_000  # the most frequent words of either language, whose answers refine the vectors
 # Words with pairs: on held-out words of four spaces, a mapping learned from so many gained nothing.
@@ -172,7 +172,7 @@ def _with_forms(
     """The directions, in which unseen words have probabilities where forms of them are known."""
     if all(one.unseen is None for one in found):
         return found
-    counts = [min(AS_UNSEEN, len(side) // FOLDS) for side in words]
+    counts = [min(AS_UNSEEN, int(AS_UNSEEN_SHARE * len(side))) for side in words]
     samples = [np.sort(rng.permutation(len(side))[:some]) for side, some in zip(words, counts, strict=True)]
     rules = [
         learn_suffix_rules(side, own, np.isin(np.arange(len(side)), sample))
