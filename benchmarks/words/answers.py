@@ -1,13 +1,14 @@
 """Answers: the share of those shown as trustworthy, likely and weak, and how many of each are right.
 
-    python -m benchmarks.words.answers --space SPACE --src fr --tgt en --gold FILE [--gold FILE ...]
+    python -m benchmarks.words.answers --space SPACE --src fr --tgt en --gold FILE [--gold FILE ...] [--wrong]
     python -m benchmarks.words.answers --space SPACE --src en --tgt fr --judged FILE [--words 200]
         [--gold FILE ...]
 
 One row for each list: P@1 of the first answer by CSLS alone and by all the evidence, with its 95 % bootstrap
 interval; of the answers of each grade, how many there are and how many of them are right. Every word of the
 list that the space has is asked. The limits of the grades and the prior of a word's own spelling were chosen
-on lists for training, `0-5000`, of en-fr, fr-en and en-de.
+on lists for training, `0-5000`, of en-fr, fr-en and en-de. --wrong shows the wrong answers, and the place of
+the right one among those kept.
 
 With --judged, of the most frequent words that both languages have as strings (*hello* in French novels is
 English, *table* is French): how many are judged, P@1, how many are answered by themselves, and are right to
@@ -25,6 +26,7 @@ from benchmarks.support.tables import header, heading, row
 from muse.evaluation.score import bootstrap_interval
 from muse.files import read_lexicon
 from muse.learn.supervise.cross_validation import wilson
+from muse.ranking.model import ANSWERS
 from muse.ranking.probability import find_calibration
 from muse.ranking.ranker import translate_words
 from muse.ranking.spelling import same_strings
@@ -45,8 +47,8 @@ def gold(path: Path) -> dict[str, set[str]]:
     return found
 
 
-def measure(space: Space, source: str, target: str, path: Path) -> None:
-    """Prints the row of a list."""
+def measure(space: Space, source: str, target: str, path: Path, *, wrong: bool = False) -> None:
+    """Prints the row of a list, and what is `wrong`."""
     right = gold(path)
     words = [word for word in right if word in space.vectors(source).index]
     plain = translate_words(space.by_csls(), words, source=source, target=target, top=1)
@@ -58,6 +60,11 @@ def measure(space: Space, source: str, target: str, path: Path) -> None:
         hits = after[[one.grade == grade for one in answers]]
         cells += [str(len(hits)), _share(hits)]
     row([path.name, len(words), *cells])
+    if wrong:
+        every = translate_words(space, words, source=source, target=target, top=ANSWERS)
+        for one in (one for one in every if one[0].target not in right[one.word]):
+            place = next((str(each.rank) for each in one if each.target in right[one.word]), "none")
+            print(f"    {one.word} {one[0]}; right at place {place}")
 
 
 def _share(hits: np.ndarray) -> str:
@@ -91,7 +98,9 @@ def judged(path: Path, lists: list[Path]) -> dict[str, set[str]]:
 
 def main() -> None:
     """Prints the table."""
-    asked = command_line(__doc__, space=NEEDED, src="fr", tgt="en", gold=REPEATED, judged=Path, words=200)
+    asked = command_line(
+        __doc__, space=NEEDED, src="fr", tgt="en", gold=REPEATED, judged=Path, words=200, wrong=False
+    )
     heading("Are trusted answers right?")
     space, lists = load_space(asked.space), [*map(Path, asked.gold)]
     if asked.judged:
@@ -101,7 +110,7 @@ def main() -> None:
     find_calibration(space, asked.src, asked.tgt)
     header(COLUMNS)
     for path in lists:
-        measure(space, asked.src, asked.tgt, path)
+        measure(space, asked.src, asked.tgt, path, wrong=asked.wrong)
 
 
 if __name__ == "__main__":

@@ -7,8 +7,9 @@ it, and the answers by all the evidence learned anew. Then they are asked for: b
 n-grams, as before known forms were looked at, and by known forms. Right is a form of a word that the lists
 have for the word, for its lemma, or for another form of that (lemminflect: eat for eating); strictly right is
 a word of the lists. Lists lack many good translations: --wrong shows answers of 50 % and above that count as
-wrong. Misprints are the same words with two inner letters exchanged. simplemma and lemminflect only measure:
-they are from PyPI, and muse knows neither.
+wrong, and --judged is a table in which a reader judged such answers, those that count as right too: language,
+word, answer, right (1 or 0). Misprints are the same words with two inner letters exchanged. simplemma and
+lemminflect only measure: they are from PyPI, and muse knows neither.
 """
 
 import time
@@ -20,7 +21,7 @@ import numpy as np
 from lemminflect import getAllLemmas
 from simplemma import lemmatize
 
-from benchmarks.support.kept_rows import interval_columns, with_interval
+from benchmarks.support.kept_rows import interval_columns, read_rows, with_interval
 from benchmarks.support.options import NEEDED, REPEATED, command_line
 from benchmarks.support.tables import append_rows, commit, heading, today
 from muse.evaluation.score import bootstrap_interval
@@ -39,7 +40,8 @@ LETTERS = 4
 SURE = 0.5
 COLUMNS = (
     "language", "lists", "asked", "answered_by", "words", *interval_columns("p_at_1"), "strictly",
-    "mean_probability", "at_50_percent", "right_at_50_percent", "seconds", "commit", "date",
+    "mean_probability", "at_50_percent", "right_at_50_percent", "right_to_a_reader", "seconds", "commit",
+    "date",
 )  # fmt: skip
 
 
@@ -130,7 +132,7 @@ def main() -> None:
     asked = command_line(
         __doc__, space=NEEDED, src="fr", tgt=("en", "English: lemminflect knows no other language"),
         gold=(REPEATED, "pairs of --src and --tgt"), back=(REPEATED, "pairs of --tgt and --src"), seed=0,
-        wrong=(False, "show sure answers that count as wrong"), out=NEEDED,
+        wrong=(False, "show sure answers that count as wrong"), judged=Path, out=NEEDED,
     )  # fmt: skip
     asked.gold, asked.back = [*map(Path, asked.gold)], [*map(Path, asked.back)]
     heading("Unseen inflections")
@@ -167,6 +169,8 @@ def main() -> None:
             "language": asked.src, "lists": lists, "asked": kind, "answered_by": name, "words": len(some),
         }  # fmt: skip
         fields |= figures(found, None if some is wrong else [gold[word] for word in words])
+        if asked.judged and by_forms and some is words:
+            fields["right_to_a_reader"] = to_a_reader(words, found, gold, read_rows(asked.judged))
         fields |= {"seconds": seconds, "commit": commit(), "date": today()}
         append_rows(asked.out, COLUMNS, [fields])
         if asked.wrong and by_forms and some is words:
@@ -190,6 +194,16 @@ def figures(found: Sequence[tuple[str, float]], gold: Sequence[Gold] | None) -> 
 def is_right(answer: str, gold: Gold) -> bool:
     """Whether an answer is a form of a word that the lists have."""
     return not lemmas(answer).isdisjoint(gold.lemmas)
+
+
+def to_a_reader(
+    words: Sequence[str], found: Sequence[tuple[str, float]], gold: Mapping[str, Gold],
+    judged: Iterable[Mapping[str, str]],
+) -> float:  # fmt: skip
+    """Of the answers of SURE and above the percentage right to a reader, or by the lists if not judged."""
+    reader = {(one["word"], one["answer"]): one["right"] == "1" for one in judged}
+    sure = [(word, answer) for word, (answer, share) in zip(words, found, strict=True) if share >= SURE]
+    return 100 * float(np.mean([reader.get(one, is_right(one[1], gold[one[0]])) for one in sure]))
 
 
 def show_wrong(words: Sequence[str], found: Sequence[tuple[str, float]], gold: Mapping[str, Gold]) -> None:
