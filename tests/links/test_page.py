@@ -4,6 +4,7 @@ import base64
 import hashlib
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +15,8 @@ from muse.links.page import page_parts
 from muse.links.pair import LinkedPair, places_of
 from muse.text.tokens import Tokeniser
 from muse.text.written import written_tokens
+from tests.support.command import Command, refused_leaving
+from tests.support.spaces import saved
 
 HOSTILE = '</script><script>alert(1)</script> "<b>&amp;'
 
@@ -126,6 +129,21 @@ def test_tokens_of_one_place_are_one_word_with_the_links_of_both() -> None:
     words = ["will", "not", "say"], ["ne", "pas", "dire"]
     found = LinkedPair.of(("won't say", "ne pas dire"), words, links, ("en", "fr"))
     assert found.pairs == [("won't", "ne", 0.75), ("won't", "pas", 0.25), ("say", "dire", 1.0)]
+
+
+def test_the_command_writes_the_page_or_says_at_once_that_it_cannot(tmp_path: Path, muse: Command) -> None:
+    saved(tmp_path / "space", "fr")
+    for language, line in (("fr", "fr3 fr1"), ("en", "en1 & en3")):
+        (tmp_path / f"a.{language}").write_text(f"{line}\n\n")
+    texts = ["--source", tmp_path / "a.fr", "--target", tmp_path / "a.en"]
+    command = ["link", tmp_path / "space", *texts, "--page"]
+    ended = muse(*command, tmp_path / "a.html")
+    assert ended.code == 0, ended.err
+    found = Sides()
+    found.feed((tmp_path / "a.html").read_text(encoding="utf-8"))
+    assert found.texts == ["fr3 fr1", "en1 & en3", "", ""]
+    assert len(found.pairs) == 2
+    refused_leaving(tmp_path, muse, [*command, tmp_path / "a.png"], "a.png", ".html")
 
 
 def test_a_notebook_shows_text_and_a_rule_for_each_direction_of_a_link() -> None:

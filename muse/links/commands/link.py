@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import repeat
 from pathlib import Path
 
 from muse.commands.command import command
@@ -23,6 +24,10 @@ class LinkOptions(OneSpace, Device, Threads, Common):
         None, section="Input", metavar="LANG", more_flags=("--tgt-lang",),
         help="Language of --target.  [default: the pivot; if --src is the pivot, the other language]",
     )  # fmt: skip
+    page: Path | None = option(
+        None, section="Output", written=True,
+        help="Also write a page to read, .html: both texts, in which linked words light up.",
+    )  # fmt: skip
 
 
 @command(LinkOptions, examples=("muse link SPACE --source a.fr --target a.en",))
@@ -31,16 +36,25 @@ def link(options: LinkOptions) -> Report | None:
     from muse.errors import Mismatch
     from muse.files.plain_text import read_lines
     from muse.links.linker import Linker
+    from muse.links.page import check_page, write_page
+    from muse.links.pair import LinkedPair
 
+    if options.page is not None:
+        check_page(options.page)
     space = open_space(options.space, options.device, options.quiet)
-    linker = Linker(space, choose_direction(space, options.src, options.tgt))
+    way = choose_direction(space, options.src, options.tgt)
+    linker = Linker(space, way)
     source, target = (list(read_lines(path)) for path in (options.source, options.target))
     if len(source) != len(target):
         raise Mismatch(
             f"files aligned by line must have the same number of lines, got {len(source)} in "
             f"{options.source}, {len(target)} in {options.target}; use the files as they were aligned"
         )
-    found = linker.link([(one.split(), two.split()) for one, two in zip(source, target, strict=True)])
+    words = [(one.split(), two.split()) for one, two in zip(source, target, strict=True)]
+    found = linker.link(words)
+    if options.page is not None:
+        lines_of = zip(source, target, strict=True)
+        write_page(options.page, map(LinkedPair.of, lines_of, words, found, repeat(way)), way)
     lines = [one.pharaoh() for one in found]
     if options.as_json:
         return {"sentences": len(found), "links": sum(map(len, found)), "lines": lines}, []
