@@ -110,7 +110,7 @@ def held_out(source: Vectors, target: Vectors, words: Sequence[str], seed: int) 
         raise SystemExit("CSLS answers here: there is nothing to compare")
     unseen, table = found.unseen, found.answers
     rules = learn_suffix_rules(fewer.words, rows[0]), learn_suffix_rules(target.words, rows[1])
-    targets = target.words, rows[1], unseen.refined(rows[1])
+    targets = target.words, rows[1], unseen.refined(rows[1], target.words, rules[1])
 
     def answer(asked: Sequence[str], made: Matrix, composed: bool) -> list[tuple[str, float]]:
         """The first answers with their probabilities."""

@@ -37,6 +37,7 @@ from muse.ranking.candidates import (
     best_by_csls,
 )
 from muse.ranking.canonical import CanonicalMap, Correspondences, Maps, dots
+from muse.ranking.completed import MadeRows
 from muse.ranking.external_scores import ExternalScores
 from muse.ranking.features import BilingualViews, candidates_of, features_of
 from muse.ranking.model import AnswerModel, ProbabilityCurve, best_answers
@@ -129,8 +130,9 @@ class OovRanker:
 
     `csls_back` (m, k) are the scores of the best sources of each target, best first, `hubness_back` (m,) and
     `named` (m, 2) as in `NeighbourLists`; `whole` and `ends` the spelling of words and of their endings.
-    `mapped_hubness` (m,) is that of the targets in the space, whose rows `maps` refine, if any do. `by_forms`
-    are the probabilities of answers that known forms vote for.
+    `mapped_hubness` (m,) is that of the targets in the space, whose rows `maps` refine, if any do; with
+    `completed` by what is made of other forms (`MadeRows`). `by_forms` are the probabilities of answers that
+    known forms vote for.
     """
 
     model: AnswerModel
@@ -143,6 +145,7 @@ class OovRanker:
     mapped_hubness: Matrix
     maps: Maps = ()
     by_forms: ProbabilityCurve = field(default_factory=ProbabilityCurve.identity)
+    completed: bool = False
 
     @classmethod
     def of(cls, model: AnswerModel, views: BilingualViews, mapped_hubness: Matrix, maps: Maps) -> OovRanker:
@@ -153,8 +156,10 @@ class OovRanker:
         of_targets = lists.csls_back, lists.hubness_back, lists.named
         return cls(model, len(views.source), *of_targets, *spelled, mapped_hubness, maps)
 
-    def refined(self, targets: Matrix) -> Matrix:
-        """The rows (m, d) of the targets in the space as they are compared: (m, k)."""
+    def refined(self, targets: Matrix, words: Sequence[str], rules: SuffixRules) -> Matrix:
+        """The rows (m, d) of the target words in the space as they are compared: (m, k)."""
+        if self.completed:
+            targets = MadeRows.of(words, targets, rules).completed()
         return self.maps[1].refined(targets) if self.maps else targets
 
     def answer(
@@ -241,7 +246,7 @@ class OovRanker:
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All of it as named arrays, for an .npz."""
         own = {"count": np.array([self.count]), "csls": self.csls_back, "hubness": self.hubness_back}
-        own |= {"mapped hubness": self.mapped_hubness}
+        own |= {"mapped hubness": self.mapped_hubness, "completed": np.array([self.completed])}
         own |= {"forms.knots": self.by_forms.knots, "forms.values": self.by_forms.values}
         for side, map_ in zip(SIDES, self.maps, strict=False):
             own |= map_.arrays(side)
@@ -260,7 +265,8 @@ class OovRanker:
         maps = tuple(CanonicalMap.of_arrays(arrays, side) for side in SIDES if f"{side}.map" in arrays)
         model = AnswerModel.of_arrays(arrays)
         by_forms = ProbabilityCurve(arrays["forms.knots"], arrays["forms.values"])
-        return cls(model, count, *scores, whole, ends, arrays["mapped hubness"], maps, by_forms)
+        completed = bool(arrays.get("completed", [False])[0])
+        return cls(model, count, *scores, whole, ends, arrays["mapped hubness"], maps, by_forms, completed)
 
 
 def write_unseen(folder: Path, languages: tuple[str, str], unseen: OovRanker) -> None:
@@ -308,10 +314,16 @@ def answer_unseen(
     target = space.vectors(direction[1])
     rows = torch.stack(list(words.values())).cpu().numpy()
     mapped, said = np.asarray(target.matrix), None
+
+    def compared() -> Matrix:
+        """The rows of the targets as they are compared."""
+        rules = find_rules(space, direction[1]) if unseen.completed else SuffixRules.none(mapped.shape[1])
+        return unseen.refined(mapped, target.words, rules)
+
     if composed:
         made, forms = composed_forms(space, direction[0], [*words])
         said = FormAnswers.of(made, forms, table, target.index, find_rules(space, direction[1]))
-    refined = space.once("refined targets", direction, lambda: unseen.refined(mapped))  # there are many
+    refined = space.once("refined targets", direction, compared)  # there are many
     return unseen.answer(list(words), rows, (target.words, mapped, refined), said)
 
 
@@ -325,7 +337,7 @@ def composed_forms(space: Space, language: str, words: Sequence[str]) -> tuple[F
 def learn_by_forms(
     unseen: OovRanker,
     words: tuple[Sequence[str], Sequence[str]],
-    rows: tuple[Matrix, Matrix],
+    rows: tuple[Matrix, Matrix, Matrix],
     table: AnswerTable,
     sample: Numbers,
     rules: tuple[SuffixRules, SuffixRules],
@@ -333,7 +345,8 @@ def learn_by_forms(
     """The same with the probabilities of answers by known forms, learned from a `sample` (q,) of its words.
 
     These are treated as unseen: the `rules` of the source were learned without them. By their own vectors,
-    their answers have the probabilities of the `table`.
+    their answers have the probabilities of the `table`. The `rows` are those of both languages in the space,
+    and those of the target as they are compared.
     """
     indices = WordIndex(words[0]), WordIndex(words[1])
     forms = rules[0].forms([words[0][row] for row in sample.tolist()], indices[0])
@@ -342,7 +355,7 @@ def learn_by_forms(
         return unseen
     forms, sample = KnownForms(*(one[known] for one in forms)), sample[known]
     said = FormAnswers.of(np.ones(len(known), bool), forms, table, indices[1], rules[1])
-    targets = words[1], rows[1], unseen.refined(rows[1])
+    targets = words[1], *rows[1:]
     asked = [words[0][row] for row in sample.tolist()]
     candidates, values, _ = unseen.judged(asked, rules[0].rows(forms, rows[0]), targets, said)
     best = candidates.firsts(values)

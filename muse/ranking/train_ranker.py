@@ -41,6 +41,7 @@ from muse.ranking.candidates import (
     nearest_both,
 )
 from muse.ranking.canonical import Maps, refine
+from muse.ranking.completed import MadeRows
 from muse.ranking.external_scores import ExternalScores, OutsideOdds, measured_odds
 from muse.ranking.model import (
     AnswerModel,
@@ -64,7 +65,7 @@ from muse.ranking.spelling import Spellings
 from muse.ranking.trees import BoostedTrees, TreesConfig, fit_trees
 from muse.search.exact import one_blas_thread
 from muse.space.derived import AnswerTable
-from muse.space.inflections import learn_suffix_rules
+from muse.space.inflections import SuffixRules, learn_suffix_rules
 from muse.vectors import Doubles, Flags, Matrix, Numbers
 
 AS_UNSEEN, AS_UNSEEN_SHARE = 500, 0.2  # words of either vocabulary that are treated as unseen, at most
@@ -134,12 +135,15 @@ def learn_answers(
     trees choose, if the `pretrained` ones have any.
     """
     given, untouched = given or features.KnownPairs.none(), deepcopy(rng)
-    start = RefinedViews.of(words, rows, given, rng=rng, pretrained=pretrained)
+    forms = _Forms.of(words, rows, deepcopy(rng))
+    made = forms.made(words, rows) if len(given.pairs) else ()
+    start = RefinedViews.of(words, rows, given, rng=rng, pretrained=pretrained, made=made)
     starts = (start, start.reversed()) if both else (start,)
     labelled = _labelled(starts, given, rng)
     unspelled = pretrained.unspelled if isinstance(pretrained, PretrainedTrees) else None
     if unspelled is not None and start.informs is False and not any(labelled):
-        chosen = _without_spelling(start, given, unspelled, rng)
+        completed = replace(start, made=made or forms.made(words, rows))
+        chosen = _without_spelling(completed, given, unspelled, rng)
         return _more_mutual(chosen, start.mapped.lists, outside=False)[: len(starts)]
     # Each direction draws for itself, so that both can be learned at once.
     sides = zip(starts, labelled, rng.spawn(len(starts)), strict=True)
@@ -154,36 +158,56 @@ def learn_answers(
     reports = [one.report for one in found]
     lacking = [one.by == "csls" and (one.undecided or not one.labelled) for one in reports]
     if unspelled is not None and any(lacking):
-        others = _without_spelling(start, given, unspelled, rng, reports)
+        completed = replace(start, made=made or forms.made(words, rows))
+        others = _without_spelling(completed, given, unspelled, rng, reports)
         found = tuple(
             other if lacks else one for one, other, lacks in zip(found, others, lacking, strict=False)
         )
     if both:
         found = _more_mutual(found, start.mapped.lists, outside=given.outside is not None)
-    return _with_forms(found, words, rows, untouched)
+    return _with_forms(found, words, start, forms)
+
+
+@dataclass(frozen=True, eq=False)
+class _Forms:
+    """The suffix rules of both languages, and `samples` (q,) of words of each that they know nothing of."""
+
+    samples: tuple[Numbers, Numbers]
+    rules: tuple[SuffixRules, SuffixRules]
+
+    @classmethod
+    def of(
+        cls, words: tuple[Sequence[str], Sequence[str]], rows: tuple[Matrix, Matrix], rng: np.random.Generator
+    ) -> _Forms:
+        """The rules learned from words and their rows (n, k) and (m, k)."""
+        samples, rules = list[Numbers](), list[SuffixRules]()
+        for side, own in zip(words, rows, strict=True):
+            count = min(AS_UNSEEN, int(AS_UNSEEN_SHARE * len(side)))
+            samples.append(np.sort(rng.permutation(len(side))[:count]))
+            rules.append(learn_suffix_rules(side, own, np.isin(np.arange(len(side)), samples[-1])))
+        return cls((samples[0], samples[1]), (rules[0], rules[1]))
+
+    def made(
+        self, words: tuple[Sequence[str], Sequence[str]], rows: tuple[Matrix, Matrix]
+    ) -> tuple[MadeRows, ...]:
+        """The rows that known forms make of all words of both languages."""
+        return tuple(MadeRows.of(*side) for side in zip(words, rows, self.rules, strict=True))
 
 
 def _with_forms(
     found: tuple[ChosenAnswers, ...],
     words: tuple[Sequence[str], Sequence[str]],
-    rows: tuple[Matrix, Matrix],
-    rng: np.random.Generator,
+    start: RefinedViews,
+    forms: _Forms,
 ) -> tuple[ChosenAnswers, ...]:
     """The directions, in which unseen words have probabilities where forms of them are known."""
-    if all(one.unseen is None for one in found):
-        return found
-    counts = [min(AS_UNSEEN, int(AS_UNSEEN_SHARE * len(side))) for side in words]
-    samples = [np.sort(rng.permutation(len(side))[:some]) for side, some in zip(words, counts, strict=True)]
-    rules = [
-        learn_suffix_rules(side, own, np.isin(np.arange(len(side)), sample))
-        for side, own, sample in zip(words, rows, samples, strict=True)
-    ]
     with_forms = []
-    for own, one in enumerate(found):
+    for own, (one, way) in enumerate(zip(found, (start, start.reversed()), strict=False)):
         unseen, other = one.unseen, 1 - own
         if unseen is not None:
-            sides = (words[own], words[other]), (rows[own], rows[other])
-            learned_from = samples[own], (rules[own], rules[other])
+            unseen = replace(unseen, completed=len(start.made) > 0)
+            sides = (words[own], words[other]), (way.mapped.source, way.mapped.target, way.refined.target)
+            learned_from = forms.samples[own], (forms.rules[own], forms.rules[other])
             unseen = learn_by_forms(unseen, *sides, one.answers, *learned_from)
         with_forms.append(replace(one, unseen=unseen))
     return tuple(with_forms)
@@ -198,15 +222,15 @@ def _without_spelling(
 ) -> tuple[ChosenAnswers, ...]:
     """The answers of both directions by their neighbourhoods; `reports` are of the held-out words, if any.
 
-    The most frequent words are answered first, by vectors that mutual neighbours refined, and then all by
-    vectors that these answers refined. Where too few are mutual the answers are those of CSLS.
+    The most frequent words are answered first, by completed vectors that mutual neighbours refined, and then
+    all by vectors that these answers refined. Where too few are mutual the answers are those of CSLS.
     """
-    views = start.mapped
+    views, rows = start.mapped, _rows(start.mapped, start.made)
     ways, lists = (views, views.reversed()), (views.lists, views.lists.reversed())
     untested = ChoiceReport("csls", 0, 0.0, spelling_informs=False)
     reports = [*reports, *[untested] * (len(ways) - len(reports))]
     few = min(FIRST_WORDS, len(views.source)), min(FIRST_WORDS, len(views.target))
-    first = views.source[: few[0]], views.target[: few[1]]
+    first = rows[0][: few[0]], rows[1][: few[1]]
     whole = few == (len(views.source), len(views.target))
     of_first = views.lists if whole else NeighbourLists.of(*first)
     of_known = (given.pairs < few).all(axis=1)
@@ -223,7 +247,7 @@ def _without_spelling(
     )
     answered = answered_pairs(there, back)
     every = given.with_others(answered.pairs, answered.weights)
-    found = Neighbourhoods.of((views.source, views.target), views.lists, *every)
+    found = Neighbourhoods.of(rows, views.lists, *every)
     chosen = []
     for way, of, report in zip((found, found.reversed()), ways, reports, strict=True):
         some, _ = way.candidates(np.arange(len(way.source))).drawn(PROBED, rng)
@@ -254,7 +278,8 @@ class RefinedViews(TwoWay):
 
     `halves` are how words correspond in spelling, `company` (n,) and (m,) the `foreign_company` of words, if
     trees are pretrained, `answered` the pairs that refined the rows, by `maps`. `informs` is whether spelling
-    distinguishes translations in either direction, None if not found out.
+    distinguishes translations in either direction, None if not found out. `made` are the rows made of other
+    forms of words, which complete those refined.
     """
 
     mapped: features.BilingualViews
@@ -264,6 +289,7 @@ class RefinedViews(TwoWay):
     answered: features.KnownPairs | None = None
     maps: Maps = ()
     informs: bool | None = None
+    made: tuple[MadeRows, ...] = ()
 
     @classmethod
     def of(
@@ -274,10 +300,11 @@ class RefinedViews(TwoWay):
         *,
         rng: np.random.Generator,
         pretrained: BoostedTrees | None,
+        made: tuple[MadeRows, ...] = (),
     ) -> RefinedViews:
         """The views of two languages, whose rows are refined where pretrained trees give answers.
 
-        They are not where the mapping was learned from many pairs.
+        They are not where the mapping was learned from many pairs, but completed by those `made` of forms.
         """
         written, lists = Spellings.of(*words, rng), NeighbourLists.of(*rows)
         whole, ends = written.correspondences(*given.with_others(features.believed(lists, given.outside)))
@@ -286,17 +313,16 @@ class RefinedViews(TwoWay):
             *rows, lists, written, whole, ends, (spelled[0].indices.numpy(), spelled[1].indices.numpy()),
             outside=given.outside,
         )  # fmt: skip
-        start = cls(views, views, features.SpellingHalves.of(views, given))
-        if pretrained is None:
-            return start
-        start = replace(start, company=tuple(map(foreign_company, (views, views.reversed()))))
-        if given.held_out and len(np.unique(given.pairs[:, 0])) > MANY_WORDS:
-            return start
-        answered = _answered_first(start, pretrained)
-        start = replace(start, informs=answered is not None)
+        start = cls(views, views, features.SpellingHalves.of(views, given), made=made)
+        many, answered = given.held_out and len(np.unique(given.pairs[:, 0])) > MANY_WORDS, None
+        if pretrained is not None:
+            start = replace(start, company=tuple(map(foreign_company, (views, views.reversed()))))
+        if pretrained is not None and not many:
+            answered = _answered_first(start, pretrained)
+            start = replace(start, informs=answered is not None)
         if answered is None or len(answered.pairs) < LEAST_ANSWERED:
-            return start
-        refined, maps = _refined(views, answered, given)
+            return replace(start, refined=_completed(views, made))
+        refined, maps = _refined(views, answered, given, made)
         return replace(start, refined=refined, answered=answered, maps=maps)
 
     def doubt(self, candidates: Candidates) -> Doubles:
@@ -333,15 +359,30 @@ def _answered_first(start: RefinedViews, pretrained: BoostedTrees) -> features.K
     return answered_pairs(there, back)
 
 
+def _completed(views: features.BilingualViews, made: tuple[MadeRows, ...]) -> features.BilingualViews:
+    """The views by rows completed by those `made` of forms."""
+    if not made:
+        return views
+    source, target = _rows(views, made)
+    return replace(views, source=source, target=target, lists=views.lists.again(source, target))
+
+
+def _rows(views: features.BilingualViews, made: tuple[MadeRows, ...]) -> tuple[Matrix, Matrix]:
+    if not made:
+        return views.source, views.target
+    return made[0].completed(views.source), made[1].completed(views.target)
+
+
 def _refined(
     views: features.BilingualViews,
     answered: features.KnownPairs,
     given: features.KnownPairs,
+    made: tuple[MadeRows, ...],
     without: Flags | None = None,
 ) -> tuple[features.BilingualViews, Maps]:
-    """The views by rows refined by answered pairs, and by the given ones that are not `without` (g,)."""
+    """The views by completed rows, refined by answered pairs and the given ones not `without` (g,)."""
     known = given.with_others(answered.pairs, answered.weights, without)
-    source, target, maps = refine((views.source, views.target), *known)
+    source, target, maps = refine(_rows(views, made), *known)
     anew = None if without is None else given.pairs[without]
     return replace(views, source=source, target=target, lists=views.lists.again(source, target, anew)), maps
 
@@ -450,13 +491,13 @@ def _folds(start: RefinedViews, given: features.KnownPairs, rng: np.random.Gener
         folds = [(views, fold == number) for number in range(FOLDS)]
     for mapped, without in folds:  # with the lists of all pairs
         if start.answered is not None:
-            yield _Fold(mapped, _refined(mapped, start.answered, given, without)[0], without)
+            yield _Fold(mapped, _refined(mapped, start.answered, given, start.made, without)[0], without)
         elif given.held_out:
             lists = mapped.lists.again(mapped.source, mapped.target, given.pairs[without])
             own = replace(mapped, lists=lists)
-            yield _Fold(own, own, without)
+            yield _Fold(own, _completed(own, start.made), without)
         else:
-            yield _Fold(mapped, mapped, without)
+            yield _Fold(mapped, start.refined, without)
 
 
 @dataclass(frozen=True, eq=False)

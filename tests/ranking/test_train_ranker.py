@@ -24,6 +24,7 @@ from muse.ranking.oov import OovRanker
 from muse.ranking.train_ranker import ChosenAnswers, learn_answers
 from muse.ranking.trees import TreesConfig, fit_trees
 from muse.space.derived import AnswerTable
+from muse.space.inflections import learn_suffix_rules
 from tests.support.made_up_pair import Made, made_up
 
 FEW = TreesConfig(trees=25, rate=0.2, hessian=0.5)
@@ -169,16 +170,15 @@ def test_unseen_words_are_answered_by_the_same_evidence() -> None:
     assert there.unseen is not None
     unseen = OovRanker.of_arrays(there.unseen.arrays())
     asked = [words[0][row] for row in left_out]
-    found = unseen.answer(asked, source[left_out], (words[1], target, unseen.refined(target)))
+    compared = unseen.refined(target, words[1], learn_suffix_rules(words[1], target))
+    found = unseen.answer(asked, source[left_out], (words[1], target, compared))
     by_csls = NeighbourLists.of(source, target).columns[left_out, 0]
     gold = made.gold[left_out]
     assert (found.first() == gold).mean() > (by_csls == gold).mean() + 0.1
 
     # A word of the space is answered as its table does, its rank apart.
     some = np.arange(0, int(seen.sum()), 7)
-    same = unseen.answer(
-        [fewer[0][row] for row in some], source[seen][some], (words[1], target, unseen.refined(target))
-    )
+    same = unseen.answer([fewer[0][row] for row in some], source[seen][some], (words[1], target, compared))
     assert (same.first() == there.answers.first()[some]).mean() > 0.85
 
 
