@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from muse.search.approximate import Demand
 from muse.search.bidirectional_search import BidirectionalSearch, BothDirections
-from muse.search.clusters import nearest_both_by_clusters
+from muse.search.clusters import compared, nearest_both_by_clusters
 from muse.search.exact import nearest
 from muse.vectors import Doubles, Flags, Matrix, Numbers
 
@@ -26,7 +26,6 @@ COUNTED = 5  # best targets of a source, counted for each target
 NEAREST = 40  # by cosine: the best by CSLS are hardly ever beyond them
 HUBNESS_K = 10
 BLOCK = 2_048
-COMPARED_WORDS = 64  # words whose neighbours are compared at a time: the rows of more leave the cache
 EXACT = 12_000**2  # products: among more, few of the nearest are missed
 # Of either direction; the other may find what it misses. With .97, P@1 on the training list of en-it fell.
 NEAR = Demand(0.99, 0.98)
@@ -116,7 +115,7 @@ class NeighbourLists(TwoWay):
                 words, near = np.unique(anew[:, side]), near.copy()
                 asked = torch.from_numpy(own[words]), torch.from_numpy(others)
                 near[words] = nearest(*asked, near.shape[1]).indices.numpy()
-            found.append(_compared(own, others, near))
+            found.append(compared(own, others, near))
         cosines, names = zip(*found, strict=True)
         return replace(self._of_nearest(cosines, names), exact=False)
 
@@ -166,16 +165,6 @@ def nearest_both(source: Matrix, target: Matrix, k: int, demand: Demand) -> Both
     if len(x) * len(y) <= EXACT:
         return BidirectionalSearch(x, y).nearest(k)
     return nearest_both_by_clusters(x, y, k, demand)
-
-
-def _compared(rows: Matrix, others: Matrix, near: Numbers) -> tuple[Matrix, Numbers]:
-    """Unit rows (n, d) and those `near` (n, j) among others (m, d): cosines and these, nearest first."""
-    cosines = np.empty(near.shape, np.float32)
-    for begin in range(0, len(rows), COMPARED_WORDS):
-        block = slice(begin, begin + COMPARED_WORDS)
-        cosines[block] = np.matmul(others[near[block]], rows[block, :, None])[:, :, 0]
-    order = np.argsort(-cosines, axis=1, kind="stable")
-    return np.take_along_axis(cosines, order, 1), np.take_along_axis(near, order, 1)
 
 
 def best_by_csls(cosines: Matrix, names: Numbers, own: Matrix, other: Matrix) -> tuple[Numbers, Matrix]:
