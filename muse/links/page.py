@@ -11,6 +11,7 @@ from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from importlib.resources import files
+from itertools import accumulate
 from pathlib import Path
 from string import Template
 
@@ -18,7 +19,7 @@ from muse.errors import BadFile
 from muse.files.writing import check_place, replaced
 from muse.languages import english_name
 from muse.links.links import Links
-from muse.links.pair import LinkedPair, Place, language_attributes
+from muse.links.pair import PART, LinkedPair, Place, language_attributes
 
 _SIDES = ("one", "two")
 
@@ -56,10 +57,7 @@ def page_parts(pairs: Iterable[LinkedPair], languages: tuple[str, str], title: s
             f'<p class="side {side}"{which}{_words(text, places)}>{escape(_one_line(text), quote=False)}</p>'
             for side, which, text, places in zip(_SIDES, attributes, pair.texts, pair.places, strict=True)
         )
-        yield (
-            f'<li class="pair" id="s{number}" data-links="{_shares(pair.links)}">'
-            f'<span class="number">{number}</span>{sides}</li>\n'
-        )
+        yield (f'<li class="pair" id="{number}" data-links="{_shares(pair.links)}">{sides}</li>\n')
     yield Template(after).substitute(values)
 
 
@@ -77,18 +75,21 @@ def _one_line(text: str) -> str:
 
 
 def _words(text: str, places: Sequence[Place]) -> str:
-    """The gap before each word and its length, in the units of JavaScript; none where spaces tell as much."""
-    if [text[begin:end] for begin, end in places] == text.split():
+    """The attribute with the words that are not simply what stands between spaces, if there are any.
+
+    Each has its begin and its length in the units of JavaScript; without a length it is no word.
+    """
+    parts = [match.span() for match in PART.finditer(text)]
+    begins, whole = {begin for begin, _ in places}, set(parts)
+    others = [place for place in places if place not in whole]
+    others += [(begin, begin) for begin, _ in parts if begin not in begins]
+    if not others:
         return ""
-    found, last = list[int](), 0
-    for begin, end in places:
-        found += [_units(text[last:begin]), _units(text[begin:end])]
-        last = end
-    return f' data-words="{" ".join(map(str, found))}"'
-
-
-def _units(text: str) -> int:
-    return len(text) + sum(letter > "\uffff" for letter in text)
+    wide = list(accumulate((letter > "\uffff" for letter in text), initial=0))  # letters of two units before
+    numbers = (
+        f"{begin + wide[begin]} {end + wide[end] - begin - wide[begin]}" for begin, end in sorted(others)
+    )
+    return f' data-words="{" ".join(numbers)}"'
 
 
 def _shares(links: Links) -> str:

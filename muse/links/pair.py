@@ -17,7 +17,7 @@ from muse.text.tokens import Tokeniser
 from muse.text.written import written_tokens
 
 Place = tuple[int, int]  # where a word begins in its sentence, and where it ends
-_PART = re.compile(r"\S+")
+PART = re.compile(r"\S+")  # of a text, between spaces
 _COLOURS = ("70, 130, 240", "235, 120, 40")  # seen on white and on black
 
 
@@ -118,7 +118,7 @@ def places_of(words: Iterable[str], text: str) -> list[Place]:
     >>> places_of(["l'", "eau", "!"], "l'eau !"), places_of(["it", "will", "not", "do"], "it won't do")
     ([(0, 2), (2, 5), (6, 7)], [(0, 2), (3, 8), (3, 8), (9, 11)])
     """
-    parts, part = [match.span() for match in _PART.finditer(text)], 0
+    parts, part = [match.span() for match in PART.finditer(text)], 0
     found, end, missing = list[Place](), 0, 0
     for word in [*words, None]:
         while part < len(parts) and parts[part][1] <= end:

@@ -58,14 +58,16 @@ def read(*pairs: LinkedPair, languages: tuple[str, str] = ("fr", "en")) -> tuple
 
 def words_of(text: str, attributes: dict[str, str]) -> list[str]:
     """The words that the script makes of a text, whose places are counted in UTF-16."""
-    if "data-words" not in attributes:
-        return text.split()
-    units, found, end = text.encode("utf-16-le"), list[str](), 0
-    numbers = list(map(int, attributes["data-words"].split()))
-    for gap, length in zip(numbers[::2], numbers[1::2], strict=True):
-        found.append(units[2 * (end + gap) : 2 * (end + gap + length)].decode("utf-16-le"))
-        end += gap + length
-    return found
+    units = text.encode("utf-16-le")
+    numbers = list(map(int, attributes.get("data-words", "").split()))
+    found = {begin: begin + length for begin, length in zip(numbers[::2], numbers[1::2], strict=True)}
+    for match in re.finditer(r"\S+", text):
+        begin, end = (len(text[:place].encode("utf-16-le")) // 2 for place in match.span())
+        if not any(one <= begin < max(other, one + 1) for one, other in found.items()):
+            found[begin] = end
+    return [
+        units[2 * begin : 2 * end].decode("utf-16-le") for begin, end in sorted(found.items()) if begin < end
+    ]
 
 
 LETTERS = st.characters(exclude_categories=("C", "Z"))  # no spaces, and nothing invisible
@@ -74,9 +76,11 @@ LETTERS = st.characters(exclude_categories=("C", "Z"))  # no spaces, and nothing
 @given(st.lists(st.lists(st.text(LETTERS, min_size=1, max_size=6), min_size=1, max_size=3), max_size=6))
 def test_the_words_in_the_page_are_those_given(parts: list[list[str]]) -> None:
     text, words = " ".join(map("".join, parts)), [word for part in parts for word in part]
-    _, found = read(LinkedPair.of((text, ""), (words, []), Links.of_shares({}), ("fr", "en")))
-    assert found.texts == [text, ""]
+    places = places_of(words, text)
+    _, found = read(LinkedPair((text, text), (places, places[1::2]), Links.of_shares({}), ("fr", "en")))
+    assert found.texts == [text, text]
     assert words_of(text, found.attributes[0]) == words
+    assert words_of(text, found.attributes[1]) == words[1::2]
 
 
 def test_links_are_in_percent_and_sentences_are_text() -> None:

@@ -1,6 +1,6 @@
 // Two texts whose words light up with their counterparts: under the pointer, by a tap, by keyboard.
 // A pair is an element with `data-links` ("0-0:92 1-2:40", probabilities in percent) around two texts of class `side`,
-// whose words are parted by spaces or listed in `data-words`, the gap before each and its length.
+// whose words stand between spaces, but for those in `data-words`, the begin and the length of each.
 const UNSURE = 50; // percent: links below are more likely wrong than right
 const KEYS = { ArrowLeft: -1, ArrowRight: 1 };
 
@@ -154,19 +154,26 @@ const sidesOf = (pair) => [...pair.querySelectorAll(".side")];
 // The words of a text as elements, with what stands between them.
 function* parted(side) {
   const text = side.textContent;
-  const numbers = side.dataset.words?.split(" ").map(Number);
-  const places = numbers
-    ? Array.from({ length: numbers.length / 2 }, (_, word) => [numbers[2 * word], numbers[2 * word + 1]])
-    : [...text.matchAll(/\S+/gu)].map(({ 0: word, index }) => [index, word.length]);
-  let end = 0;
-  for (const [number, length] of places) {
-    const begin = numbers ? end + number : number;
-    if (begin > end) yield text.slice(end, begin);
-    end = begin + length;
+  let last = 0;
+  for (const [begin, end] of places(text, side.dataset.words?.split(" ").map(Number) ?? [])) {
+    if (begin > last) yield text.slice(last, begin);
+    last = end;
     const word = document.createElement("span");
     word.tabIndex = -1;
     word.textContent = text.slice(begin, end);
     yield word;
   }
-  if (end < text.length) yield text.slice(end);
+  if (last < text.length) yield text.slice(last);
+}
+
+// Where each word begins and ends: what is listed goes before what stands between spaces there.
+function places(text, numbers) {
+  const listed = numbers.flatMap((begin, place) => (place % 2 ? [] : [[begin, begin + numbers[place + 1], 0]]));
+  const between = Array.from(text.matchAll(/\S+/gu), ({ 0: word, index }) => [index, index + word.length, 1]);
+  let free = 0;
+  return [...listed, ...between].sort((one, other) => one[0] - other[0] || one[2] - other[2]).filter(([begin, end, spaced]) => {
+    if (spaced && begin < free) return false;
+    free = Math.max(end, begin + 1);
+    return begin < end;
+  });
 }

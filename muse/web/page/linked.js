@@ -24,7 +24,12 @@ export async function showLinked({ source, target, links }, page) {
 
 function text({ language, words, after }, page) {
   const first = language === page.languages.onMap[0];
-  const numbers = words.flatMap(({ before, word }) => [before.length, word.length]).join(" ");
+  let end = 0;
+  const numbers = words.flatMap(({ before, word }) => {
+    const begin = end + before.length;
+    end = begin + word.length;
+    return [begin, word.length];
+  }).join(" ");
   return make("p", { class: `side ${first ? "one" : "two"}`, lang: language, dir: "auto", "data-words": numbers },
     words.map(({ before, word }) => before + word).join("") + after);
 }
