@@ -271,7 +271,9 @@ def test_two_sentences_whose_words_light_up(visit: Visit) -> None:
     page.locator("#linked .side > span", has_text="roi").hover()
     assert page.locator("#linked .lit").all_inner_texts() == ["roi", "King"]
     page.locator("#linked .side > span", has_text="sleeps").click()
-    page.locator("#linked [role=status]", has_text="sleeps – dort").wait_for(state="attached")
+    page.locator("#linked [role=status]", has_text="\u2068sleeps\u2069 – \u2068dort\u2069").wait_for(
+        state="attached"
+    )
     assert serious_barriers(page) == []
     page.locator("#swap").click()
     page.wait_for_url("**#en/fr/King%2C%20he%20sleeps./Le%20roi%20dort.")

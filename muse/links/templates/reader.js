@@ -104,8 +104,8 @@ export class Reader {
       one.style.setProperty("--share", `${share}%`);
       one.dataset.share = percent(share);
     }
-    const others = found.map(([one, share]) => `${one.textContent}, ${percent(share)}`).join("; ");
-    const text = word ? `${word.textContent} – ${others || "no counterpart"}` : "";
+    const others = found.map(([one, share]) => `${apart(one)}, ${percent(share)}`).join("; ");
+    const text = word ? `${apart(word)} – ${others || "no counterpart"}` : "";
     this.show(text);
     return text;
   }
@@ -147,6 +147,7 @@ export class Reader {
   }
 }
 
+const apart = ({ textContent }) => `\u2068${textContent}\u2069`; // whatever direction the words beside it have
 const wordAt = (target) => target.closest(".side > span");
 const pairOf = (word) => word.closest("[data-links]");
 const sidesOf = (pair) => [...pair.querySelectorAll(".side")];
