@@ -135,6 +135,18 @@ class NeighbourLists(TwoWay):
         """The CSLS (c,) of sources `rows` (c,) and targets `columns` (c,) with these cosines (c,)."""
         return 2 * cosines - self.hubness[rows] - self.hubness_back[columns]
 
+    def hubness_of(
+        self, source: Matrix, target: Matrix, rows: Numbers, columns: Numbers
+    ) -> tuple[Matrix, Matrix]:
+        """The hubness of sources `rows` (c,) and of targets `columns` (c,), as in `again`."""
+        found = list[Matrix]()
+        sides = (source, target, rows), (target, source, columns)
+        for near, (own, others, asked) in zip(self.near, sides, strict=True):
+            words, places = np.unique(asked, return_inverse=True)
+            cosines = compared(own[words], others, near[words])[0]
+            found.append(cosines[:, :HUBNESS_K].mean(axis=1)[places])
+        return found[0], found[1]
+
     def mutual(self) -> Numbers:
         """The pairs (p, 2) of words that are each other's first."""
         return mutual_pairs(self.columns[:, 0], self.rows[:, 0])

@@ -40,7 +40,7 @@ from muse.ranking.candidates import (
     best_of_groups,
     nearest_both,
 )
-from muse.ranking.canonical import Maps, refine
+from muse.ranking.canonical import Maps, dots, refine
 from muse.ranking.completed import MadeRows
 from muse.ranking.external_scores import ExternalScores, OutsideOdds, measured_odds
 from muse.ranking.model import (
@@ -359,12 +359,14 @@ def _answered_first(start: RefinedViews, pretrained: BoostedTrees) -> features.K
     return answered_pairs(there, back)
 
 
-def _completed(views: features.BilingualViews, made: tuple[MadeRows, ...]) -> features.BilingualViews:
-    """The views by rows completed by those `made` of forms."""
-    if not made:
+def _completed(
+    views: features.BilingualViews, made: tuple[MadeRows, ...], anew: Numbers | None = None
+) -> features.BilingualViews:
+    """The views by rows completed by those `made` of forms, with neighbours as in `NeighbourLists.again`."""
+    if not made and anew is None:
         return views
     source, target = _rows(views, made)
-    return replace(views, source=source, target=target, lists=views.lists.again(source, target))
+    return replace(views, source=source, target=target, lists=views.lists.again(source, target, anew))
 
 
 def _rows(views: features.BilingualViews, made: tuple[MadeRows, ...]) -> tuple[Matrix, Matrix]:
@@ -441,9 +443,12 @@ class _Fold(TwoWay):
         own = given.pairs[self.without]
         candidates = features.candidates_of(view, np.unique(own[:, 0]))
         weight = dict(zip(own[:, 0].tolist(), given.weights[self.without].tolist(), strict=True))
-        rows = candidates.rows
+        rows, columns, mapped = candidates.rows, candidates.columns, self.mapped
+        vectors = mapped.source, mapped.target
+        # The lists are of the mapping learned from all pairs, by which their words are nearer to others.
+        hubness = mapped.lists.hubness_of(*vectors, rows, columns)
         return (
-            features.features_of(view, candidates), self.mapped.csls(rows, candidates.columns),
+            features.features_of(view, candidates), 2 * dots(*vectors, rows, columns) - sum(hubness),
             candidates.are(given.pairs, len(view.target)),
             np.array([weight[row] for row in rows.tolist()]), rows,
         )  # fmt: skip
@@ -493,9 +498,7 @@ def _folds(start: RefinedViews, given: features.KnownPairs, rng: np.random.Gener
         if start.answered is not None:
             yield _Fold(mapped, _refined(mapped, start.answered, given, start.made, without)[0], without)
         elif given.held_out:
-            lists = mapped.lists.again(mapped.source, mapped.target, given.pairs[without])
-            own = replace(mapped, lists=lists)
-            yield _Fold(own, _completed(own, start.made), without)
+            yield _Fold(mapped, _completed(mapped, start.made, given.pairs[without]), without)
         else:
             yield _Fold(mapped, start.refined, without)
 

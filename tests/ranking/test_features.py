@@ -44,8 +44,11 @@ def test_neighbours_by_other_rows_are_found_among_those_near(views: BilingualVie
     rng = np.random.default_rng(1)
     near = rng.permuted(np.tile(np.arange(200), (200, 1)), axis=1), np.tile(np.arange(200), (200, 1))
     others = made_up(200, noise=0.4).rows
-    found = replace(views.lists, near=near).again(*others)
-    whole = NeighbourLists.of(*others)
+    lists, some = replace(views.lists, near=near), (np.array([7, 3, 7]), np.array([0, 9, 5]))
+    found, whole = lists.again(*others), NeighbourLists.of(*others)
+    hubness = lists.hubness_of(*others, *some)
+    np.testing.assert_allclose(hubness[0], whole.hubness[some[0]], atol=1e-5)
+    np.testing.assert_allclose(hubness[1], whole.hubness_back[some[1]], atol=1e-5)
     np.testing.assert_array_equal(found.columns, whole.columns)
     np.testing.assert_array_equal(found.rows, whole.rows)
     np.testing.assert_allclose(found.csls_back, whole.csls_back, atol=1e-5)
