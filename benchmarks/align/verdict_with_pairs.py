@@ -1,30 +1,52 @@
-"""The verdict with pairs on the runs of benchmarks/align/supervision.py, judged anew.
+"""The verdict with pairs on the runs of benchmarks/align/supervision.py, judged anew, and on new runs.
 
     python -m benchmarks.align.verdict_with_pairs --out FILE.csv
         [--runs benchmarks/results/align/supervision.csv.gz]
+    python -m benchmarks.align.verdict_with_pairs --out FILE.csv --new en-ru,ru-en
+        [--help-given 10,50,100,250] [--draws 0-4] [--words 3000] [--init dictionary] [--shared ../shared]
 
-Each run has a P@1 on a gold list and the share of held-out words that were translated correctly. It is good
-from half of the P@1 that 5,000 pairs bring on, and poor below a third. The verdict without pairs was not
-recorded: each run is judged as if that had been as bad as can be (`at_least`) and as good (`at_most`).
+Each recorded run has a P@1 on a gold list and the share of held-out words that were translated correctly. It
+is good from half of the P@1 that 5,000 pairs bring on, and poor below a third. The verdict without pairs was
+not recorded: each run is judged as if that had been as bad as can be (`at_least`) and as good (`at_most`).
+
+New runs are of the most frequent words, by one --init and CSLS. P@1 is on the words of the training
+list whose pairs were not given, where there are LEAST_QUERIES, and on the gold list.
 """
 
+import argparse
+import tempfile
 from collections import Counter
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from benchmarks.support.draws import write_draw
 from benchmarks.support.kept_rows import read_rows
 from benchmarks.support.options import NEEDED, command_line
-from benchmarks.support.tables import append_rows, commit, header, row, today
+from benchmarks.support.pairs import SHARED, find_pair
+from benchmarks.support.tables import append_rows, commit, header, numbers, row, today
+from muse.api.run import run
+from muse.api.settings import settings_of
+from muse.evaluation.words import evaluate_words
+from muse.files import read_lexicon
 from muse.learn.supervise.cross_validation import wilson
 from muse.learn.verdict import Verdict, with_pairs
+from muse.lexicon import Lexicon
 
 RUNS = Path("benchmarks/results/align/supervision.csv.gz")
 METHODS = 18  # that are tried for words
 MOST_TESTED = 5_300
+LEAST_QUERIES = 100
 COLUMNS = (
     "pair", "help", "draw", "p_at_1", "of_5000", "outcome", "right", "tested", "recorded", "at_least",
     "at_most", "commit", "date",
+)  # fmt: skip
+OF_NEW = (
+    "pair", "help", "draw", "words", "init", "verdict", "confidence", "gain", "right", "tested", "methods",
+    "queries", "p_at_1", "queries_gold", "p_at_1_gold", "commit", "date",
 )  # fmt: skip
 
 
@@ -47,19 +69,55 @@ def judged(path: Path) -> Iterator[dict[str, Any]]:
     """The runs of muse with pairs, judged anew."""
     runs = [one for one in read_rows(path) if one["tool"] == "muse" and one["held_out_p_at_1"]]
     best = {one["pair"]: float(one["p_at_1"]) for one in runs if one["help"] == "5000"}
-    for run in runs:
-        share, (right, tested) = float(run["p_at_1"]) / best[run["pair"]], counts(run)
+    for one in runs:
+        share, (right, tested) = float(one["p_at_1"]) / best[one["pair"]], counts(one)
         outcome = "poor" if share < 1 / 3 else "good" if share >= 1 / 2 else "between"
         found = {"outcome": outcome, "of_5000": share, "right": right, "tested": tested}
         for name, confidence in (("at_least", 0.0), ("at_most", 1.0)):
             found[name] = with_pairs(Verdict("", confidence, 0, 0), right, tested, METHODS).label
-        own = {name: run[name] for name in ("pair", "help", "draw", "p_at_1")}
-        yield own | found | {"recorded": run["verdict"], "commit": commit(), "date": today()}
+        own = {name: one[name] for name in ("pair", "help", "draw", "p_at_1")}
+        yield own | found | {"recorded": one["verdict"], "commit": commit(), "date": today()}
+
+
+def made(asked: argparse.Namespace, folder: Path) -> Iterator[dict[str, Any]]:
+    """New runs, each with its draw as its seed."""
+    for name, help_, draw in product(asked.new.split(","), asked.help_given.split(","), numbers(asked.draws)):
+        pair = find_pair(name, asked.shared)
+        given = write_draw(pair, pair.vectors(asked.words), help_, draw, folder)
+        config = settings_of(
+            src=pair.source, tgt=pair.target, src_emb=pair.source_file, tgt_emb=pair.target_file,
+            lower=pair.lower, dictionary=given, max_vocab=asked.words, init=asked.init, answers="csls",
+            seed=draw, out=folder / "space", force=True,
+        )  # fmt: skip
+        report = run(config, device="cpu")
+        learned, known = report.learned[pair.source], {word for word, _ in read_lexicon(given).pairs}
+        verdict, found = learned.verdict, learned.supervision
+        if found is None:
+            continue
+        new = {"pair": name, "help": help_, "draw": draw, "words": asked.words, "init": asked.init}
+        new |= {"verdict": verdict.label, "confidence": verdict.confidence, "gain": verdict.gain}
+        new |= {"right": found.right, "tested": found.tested, "methods": len(found.candidates)}
+        new |= {"commit": commit(), "date": today()}
+        for end, path in (("", pair.must_train_in(folder)), ("_gold", pair.gold_in(folder))):
+            asked_for = Lexicon(tuple(one for one in read_lexicon(path).pairs if one[0] not in known))
+            if len(asked_for) < LEAST_QUERIES:
+                continue
+            ways: dict[str, Any] = {"source": pair.source, "target": pair.target}
+            score = evaluate_words(report.aligned, asked_for, rng=np.random.default_rng(0), **ways)
+            new |= {f"queries{end}": score.covered, f"p_at_1{end}": score.p_at_1}
+        yield new
 
 
 def main() -> None:
     """Judges every run, writes a row each and prints how many of which outcome got which verdict."""
-    asked = command_line(__doc__, runs=RUNS, out=NEEDED)
+    asked = command_line(
+        __doc__, runs=RUNS, out=NEEDED, new=(str, "pairs of languages to make new runs of"), words=3_000,
+        help_given="10,50,100,250", draws="0-4", init="dictionary", shared=SHARED,
+    )  # fmt: skip
+    if asked.new:
+        with tempfile.TemporaryDirectory() as folder:
+            append_rows(asked.out, OF_NEW, made(asked, Path(folder)))
+        return
     runs = list(judged(asked.runs))
     append_rows(asked.out, COLUMNS, runs)
     header(("outcome", "before", "at least", "at most", "runs"))
