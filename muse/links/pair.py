@@ -113,7 +113,7 @@ def places_of(words: Iterable[str], text: str) -> list[Place]:
     """Where each of the words is in a text that has them in this order.
 
     Those that the text spells otherwise, as contractions are, have together what is between the words around
-    them; nothing, at the end of the word before, if there is nothing.
+    them, or the place of the word before.
 
     >>> places_of(["l'", "eau", "!"], "l'eau !"), places_of(["it", "will", "not", "do"], "it won't do")
     ([(0, 2), (2, 5), (6, 7)], [(0, 2), (3, 8), (3, 8), (9, 11)])
@@ -127,11 +127,11 @@ def places_of(words: Iterable[str], text: str) -> list[Place]:
         if begin < 0:
             missing += 1
             continue
-        between = text[end:begin]
-        first = end + len(between) - len(between.lstrip())
-        found += [(first, first + len(between.strip()))] * missing
-        end, missing = begin + len(word or ""), 0
-        found.append((begin, end))
+        between, last = text[end:begin].strip(), (begin, begin + len(word or ""))
+        first = text.find(between, end)
+        found += [(first, first + len(between)) if between else found[-1] if found else last] * missing
+        found.append(last)
+        end, missing = last[1], 0
     return found[:-1]
 
 

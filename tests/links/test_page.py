@@ -121,6 +121,7 @@ def test_every_token_of_a_line_has_its_place_in_it() -> None:
         places = places_of([token.written for token in written_tokens(Tokeniser(language), line)], line)
         distinct = list(dict.fromkeys(places))
         assert distinct == sorted(distinct)
+        assert all(begin < end for begin, end in distinct)
         assert all(end <= begin for (_, end), (begin, _) in zip(distinct, distinct[1:], strict=False))
         left = "".join(
             line[end:begin] for (_, end), (begin, _) in zip([(0, 0), *distinct], distinct, strict=False)
