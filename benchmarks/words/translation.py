@@ -7,10 +7,11 @@ The language model is trained by muse train-lm on the target's side of the train
 monolingual text: no source sentence is looked at. Every row is one `muse translate`, with all defaults but
 those it names; `p` is of sacrebleu's paired bootstrap test against the row named by `against`; `names` are
 the capitalised words that the reference has unchanged. `--lines` keeps the translations; `--against` adds
-p against those kept before, by another version or space. --tune instead tries weights of the model on
-2,000 pairs of the Tatoeba training file that its model has not seen; the test sets stay closed. --things
-instead counts what is no word (numbers, quotations, addresses) and comes back unchanged, in all lines of
-both parts that have such.
+p against those kept before, by another version or space. `--pairs` adds a phrase table of these sentence
+pairs, English TAB French, which the space links; `--first` tests so many lines. --tune instead tries weights
+of the model on 2,000 pairs of the Tatoeba training file that its model has not seen; the test sets stay
+closed. --things instead counts what is no word (numbers, quotations, addresses) and comes back unchanged, in
+all lines of both parts that have such.
 """
 
 import argparse
@@ -84,6 +85,20 @@ def trained(folder: Path, lines: Sequence[str], language: str, *, order: int, na
     return model
 
 
+def phrase_table(space: Path, folder: Path, pairs: Path, source: str, target: str) -> Path:
+    """The phrase table of sentence pairs, English and French, in one direction."""
+    text, table = folder / f"{source}-{target}.tsv", folder / f"{source}-{target}.phrases.gz"
+    if not table.exists():
+        lines = [line.split("\t")[-2:] for line in read_lines(pairs)]
+        columns = [LANGUAGES.index(language) for language in (source, target)]
+        written = "".join("\t".join(line[column] for column in columns) + "\n" for line in lines)
+        text.write_text(written, encoding="utf-8")
+        direction: list[str | Path] = ["--src", source, "--tgt", target, "--text-pairs", text]
+        done = muse("export", space, "--format", "moses", "--top", "20", *direction, "--out", table)
+        print(f"`{done.command}`: {done.fields['pairs']} pairs, {done.seconds:.0f} s\n", file=sys.stderr)
+    return table
+
+
 def compare(name: str, text: Text, space: Path, folder: Path, asked: argparse.Namespace) -> None:
     """Prints the rows of one set, both directions."""
     order = asked.lm_order
@@ -95,6 +110,14 @@ def compare(name: str, text: Text, space: Path, folder: Path, asked: argparse.Na
             f"CSLS + {with_model}": ([*csls, "--lm", model], "CSLS"),
             f"all evidence + {with_model}": (["--lm", model], f"CSLS + {with_model}"),
         }  # fmt: skip
+        if asked.pairs is not None:
+            table = phrase_table(space, folder, asked.pairs, source, target)
+            systems |= {
+                "phrases": (["--phrases", table], "all evidence"),
+                f"phrases + {with_model}": (
+                    ["--phrases", table, "--lm", model], f"all evidence + {with_model}"
+                ),
+            }  # fmt: skip
         known: dict[str, list[str]] = {}
         for system, (options, against) in systems.items():
             direction = ["--src", source, "--tgt", target]
@@ -167,7 +190,8 @@ def main() -> None:
     """Aligns where no space is given, and prints the table."""
     asked = command_line(
         __doc__, space=(Path, "an aligned fr-en; made from the vectors where not given"),
-        sets="tatoeba,multi30k", lm_order=3, lines=Path, against=Path, tune=False, things=False,
+        sets="tatoeba,multi30k", lm_order=3, lines=Path, against=Path,
+        pairs=Path, first=0, tune=False, things=False,
         shared=SHARED,
     )  # fmt: skip
     data = asked.shared / "data"
@@ -187,7 +211,9 @@ def main() -> None:
             return
         header(COLUMNS if asked.against is None else (*COLUMNS[:-2], *AGAINST, *COLUMNS[-2:]))
         for part in asked.sets.split(","):
-            compare(part, SETS[part](data), space, folder, asked)
+            text = SETS[part](data)
+            few = {language: lines[: asked.first or None] for language, lines in text.test.items()}
+            compare(part, text._replace(test=few), space, folder, asked)
     print("", *(f"{metric}: `{signature}`" for metric, signature in _SIGNATURES.items()), sep="\n")
 
 

@@ -15,6 +15,7 @@ from muse.learn.bilingual import Learned
 from muse.learn.supervise.cross_validation import HeldOutMaps
 from muse.learn.verdict import LEAST_GOOD, capped
 from muse.lexicon import Lexicon
+from muse.optional import load
 from muse.progress import Progress
 from muse.ranking.expected import ExpectedPrecision, frequent_probability
 from muse.ranking.external_scores import ExternalScores
@@ -33,14 +34,15 @@ LABELLED = 1_000  # words of pairs: more hardly improve the choice, and each vie
 
 @dataclass(frozen=True, eq=False)
 class RankerInputs:
-    """What is known beside the vectors: the pairs of a dictionary, and scores of an encoder or a program.
+    """What is known beside the vectors: a dictionary's pairs, scores of an encoder or a program, and text.
 
-    `pretrained` are trees learned on other languages than the usual ones.
+    `text_pairs` is a file of sentence pairs. `pretrained` are trees learned on other languages than usual.
     """
 
     lexicon: Lexicon | None = None
     outside: ExternalScores | None = None
     pretrained: BoostedTrees | None = None
+    text_pairs: Path | None = None
 
 
 def choose_answers(
@@ -70,7 +72,11 @@ def choose_answers(
             held_out = None if supervision is None else supervision.held_out
             if held_out is not None and known.lexicon is not None:
                 given = known_pairs(held_out, normalised[language], normalised[space.pivot])
-            given = replace(given, outside=known.outside)
+            outside = [] if known.outside is None else [known.outside]
+            if known.text_pairs is not None:
+                link_scores, direction = load("links.evidence").link_scores, (language, space.pivot)
+                outside.append(link_scores(space, direction, known.text_pairs))
+            given = replace(given, outside=tuple(outside))
             trees = known.pretrained or read_pretrained()
             reports[language] = _choose(space, language, given, trees, seed, folder)
             tick(place + 1)

@@ -142,6 +142,10 @@ def check_outside(config: AlignConfig) -> None:
         )
     if config.encoder is not None:
         _encoder(config).check()
+    if config.text_pairs is not None and config.answers == "csls":
+        raise Contradiction(
+            "--text-pairs helps to choose answers by all evidence, got --answers csls; leave one of them out"
+        )
 
 
 def _encoder(config: AlignConfig) -> Any:

@@ -233,7 +233,7 @@ def differences(config: AlignConfig, made: Manifest, *, untrained: Collection[st
     if config.into is None:
         found += _other_settings(config, made)
         if not _same_files(made.inputs, _inputs(config)):
-            found.append("another --dictionary, --via, --encoder, --encoder-emb or --evidence")
+            found.append("another --dictionary, --via, --encoder, --encoder-emb, --evidence or --text-pairs")
     for language in config.src if config.into is not None else (*config.src, config.pivot):
         record = made.languages.get(language)
         if record is not None and (
@@ -269,10 +269,10 @@ def _same_files(made: Sequence[InputFile], now: Sequence[Path] | None) -> bool:
 
 
 def _inputs(config: AlignConfig) -> tuple[Path, ...]:
-    """The files of the dictionary, of detours and of an encoder or program; arrays have none."""
+    """The files of the dictionary, detours, an encoder or program, and text pairs; arrays have none."""
     over = (source_of(config, language) for language in config.via)
-    given = [config.dictionary, *over, config.encoder, *config.encoder_emb, config.evidence]
-    return tuple(one for one in given if isinstance(one, Path))
+    others = [config.encoder, *config.encoder_emb, config.evidence, config.text_pairs]
+    return tuple(one for one in (config.dictionary, *over, *others) if isinstance(one, Path))
 
 
 def signature_of(config: AlignConfig, source: str, learned: Learned, words: Mapping[str, int]) -> Signature:

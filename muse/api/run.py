@@ -238,6 +238,8 @@ def _with_scores(
     config: AlignConfig, inputs: RunInputs, device: str, progress: Progress
 ) -> tuple[AlignConfig, ExternalScores | None]:
     """The config with the pairs of an encoder or of evidence, if one is given, and its scores."""
+    if config.text_pairs is not None and not inputs.target.vectors.frequency_ordered:
+        raise BadSetting("--text-pairs needs words, got unlabelled vectors; leave it out")
     if not (config.encoder or config.encoder_emb or config.evidence):
         return config, None
     source, target = inputs.learned_from()
@@ -309,7 +311,10 @@ def _save(
         saving.close()
         space = space_of_saved(folder, manifest)
         if config.answers != "csls":
-            began, known = time.perf_counter(), RankerInputs(config.lexicon, outside)
+            began, known = (
+                time.perf_counter(),
+                RankerInputs(config.lexicon, outside, text_pairs=config.text_pairs),
+            )
             normalised = {side.language: side for side in inputs.learned_from()}
             answers.update(choose_answers(
                 space, folder, learned.languages, normalised, known, seed=config.seed,

@@ -128,7 +128,7 @@ def check_files(config: AlignConfig, *, besides: Collection[str] = ()) -> None:
     The dictionary is not among them: it is read before the vectors.
     """
     lists = (given_for(config, side, what) for side in (config.src[0], config.tgt) for what in OF_ROWS)
-    files = [*lists, *map(find_vectors, config.encoder_emb), config.evidence]
+    files = [*lists, *map(find_vectors, config.encoder_emb), config.evidence, config.text_pairs]
     read = (*config.via, *config.src, *([] if config.into else [config.pivot]))
     files += [source_of(config, language) for language in read if language not in besides]
     for file in files:

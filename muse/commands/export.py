@@ -82,6 +82,14 @@ class ExportOptions(OneSpace, Common, Seed, Device, Threads, Backend):
         None, section=OF_TABLES, least=1, only="moses",
         help="moses: number of translations of each word.  [default: 100]",
     )  # fmt: skip
+    text_pairs: Path | None = option(
+        None, section=OF_TABLES, only="moses", package="links",
+        help="moses: sentence pairs, as source<TAB>target, from which phrases are extracted.",
+    )  # fmt: skip
+    longest: int | None = option(
+        None, section=OF_TABLES, metavar="N", least=1, only="moses", needs="text_pairs", package="links",
+        help="moses: most words of a phrase.  [default: 5]",
+    )  # fmt: skip
     temperature: float | None = option(
         None, section=OF_TABLES, above=0, only="moses",
         help="moses: temperature of the softmax over CSLS.  [default: chosen on mutual neighbours]",
@@ -244,7 +252,12 @@ def _moses(space: Space, options: ExportOptions, progress: Progress) -> Report:
 
     config = MosesConfig(options.top or MosesConfig.top, options.temperature, options.max_vocab)
     direction = _direction(space, options)
-    rng = np.random.default_rng(options.seed)
-    table = export_moses(space, options.out, direction=direction, config=config, rng=rng, progress=progress)
+    rng, counted = np.random.default_rng(options.seed), None
+    if options.text_pairs is not None:
+        more = {} if options.longest is None else {"longest": options.longest}
+        counted = load("links.phrases").count_text(space, direction, options.text_pairs, **more)
+    table = export_moses(
+        space, options.out, direction=direction, config=config, rng=rng, counted=counted, progress=progress
+    )
     ways = f"{table.direct:.4f} from {direction[0]}, {table.inverse:.4f} from {direction[1]}"
     return table.as_json(), [f"{table.pairs} pairs in {options.out}", f"temperature {ways}"]

@@ -102,6 +102,10 @@ class TranslateOptions(
         None, section="What it does",
         help="Language model of the target language, to choose the words of a text.",
     )  # fmt: skip
+    phrases: Path | None = option(
+        None, section="What it does", metavar="TABLE",
+        help="Moses phrase table, to translate the words and phrases that it has in a text.",
+    )  # fmt: skip
 
 
 @command(
@@ -145,8 +149,8 @@ def _conflicts(options: TranslateOptions) -> Iterator[str]:
     of_lm, without_lm = given("lm_weight", "beam"), options.lm is None
     for flag in () if words else given("out", "form"):
         yield f"{flag} is for a table of words; give WORDs, or a list of them as --words."
-    if words and not a_text and not without_lm:
-        yield "--lm needs text on stdin, got words to translate; leave one of them out."
+    for flag in given("lm", "phrases") if words and not a_text else ():
+        yield f"{flag} needs text on stdin, got words to translate; leave one of them out."
     if options.fit and options.vectors is None:
         yield "--fit needs --vectors FILE, got none; add it or leave --fit out."
     if options.ngrams and options.vectors is not None:
@@ -205,14 +209,17 @@ class _Asked:
 
     def translator(self) -> Translator:
         """The translator of text."""
+        from muse.text.phrase_table import read_phrase_table
         from muse.translate.text import TextConfig, Translator
 
         options = self.options
+        phrases = None if options.phrases is None else read_phrase_table(options.phrases, top=options.top)
         given = {"weight": options.lm_weight, "beam": options.beam}
         more: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        config = TextConfig(self.retrieval, top=options.top, **more)
         return Translator(
             self.space, source=self.source.language, target=self.target.language, model=self.model,
-            new_words=self.new_words, config=TextConfig(self.retrieval, top=options.top, **more),
+            new_words=self.new_words, phrases=phrases, config=config,
         )  # fmt: skip
 
     def is_text(self, word: str) -> bool:

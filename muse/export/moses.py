@@ -1,19 +1,19 @@
 """A Moses phrase table: the best translations of every word, with probabilities in both directions.
 
 A line is `source ||| target ||| p(s|t) lex(s|t) p(t|s) lex(t|s) ||| 0-0`: the four scores of Moses. The
-lexical ones equal the others, since every phrase is one word. p(t|s) is the softmax of CSLS / T over the
+lexical ones equal the others where every phrase is one word. p(t|s) is the softmax of CSLS / T over the
 candidates t of s, p(s|t) that over the candidates s of t (Lample et al., 2018, Phrase-Based & Neural
 Unsupervised Machine Translation, eq. 3, with CSLS in place of the cosine).
 
 Where the space has answers chosen by all the evidence, these have their own probabilities, which are scaled
 down where their sum is above 1, and the others share what is left in proportion to that softmax; none of them
-is more probable than the last answer.
+is more probable than the last answer. Phrases, and what text adds to words: `muse.export.phrases`.
 """
 
 import logging
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
@@ -21,6 +21,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from muse.export.phrases import SMALLEST, Both, PhraseCounts, PhrasePairs, WordPair
 from muse.files.writing import check_place, check_text_name, replaced
 from muse.progress import Progress, Tick
 from muse.ranking.probability import check_temperature, csls_probabilities, fit_temperature, held_out_scores
@@ -30,19 +31,13 @@ from muse.search.retrieval import check_count
 from muse.space import Space
 from muse.space.derived import AnswerTable
 from muse.space.direction import search_with
+from muse.text.phrase_table import BAR, escaped
 from muse.vectors import Numbers
 
 log = logging.getLogger(__name__)
 
 BATCH = 2_048  # words looked up at once
 FITTED_ON = 15_000  # the temperature is fitted to mutual pairs of this many most frequent words
-SMALLEST = 1e-30  # Moses takes logarithms, so no probability may be rounded to zero
-_ESCAPES = {
-    "&": "&amp;", "|": "&#124;", "<": "&lt;", ">": "&gt;", "'": "&apos;", '"': "&quot;", "[": "&#91;",
-    "]": "&#93;",
-}  # fmt: skip
-_SPACES = re.compile(r"\s+")
-
 Phrases = list[str | None]  # one for each word, None if Moses cannot represent it
 
 
@@ -166,45 +161,70 @@ class _Shares:
 
 def export_moses(
     space: Space, out: Path, *, direction: tuple[str, str], config: MosesConfig,
-    rng: np.random.Generator, progress: Progress | None = None,
+    rng: np.random.Generator, counted: PhraseCounts | None = None, progress: Progress | None = None,
 ) -> PhraseTable:  # fmt: skip
     """The summary of the phrase table of `direction` (source, target), which is written atomically to `out`.
 
+    It has the words of the space, and the phrases `counted` in linked text.
+
     The lines are in the order of `LC_ALL=C sort`, as Moses' tools require. Compressed if the name ends in
-    .gz. Memory holds the two languages and one batch, whatever the number of lines.
+    .gz. Memory holds the two languages, the phrases and one batch.
     """
     check_text_name(out, "phrases", ".txt or .gz")
     check_place(out)
     progress = progress or Progress(quiet=True)
     forward, backward = (_Way.of(space, way, config, rng) for way in (direction, direction[::-1]))
-    words = [_phrases(space.vectors(language).words[: config.max_vocab]) for language in direction]
-    # In the order of LC_ALL=C sort: by bytes, including the separator.
-    keyed = [(f"{one} ||| ".encode(), row) for row, one in enumerate(words[0]) if one is not None]
-    order = [row for _, row in sorted(keyed)]
+    names = [_phrases(space.vectors(language).words[: config.max_vocab]) for language in direction]
     pairs, total = 0, sum(map(len, forward.ranker.rows))
     with progress.stage(f"phrase table ({out.name})", total, "words") as tick, replaced(out) as stream:
-        log_partition = backward.log_partition(tick)  # (m,)
+        words = _WordTable((names[0], names[1]), (forward, backward), backward.log_partition(tick))
+        phrases = PhrasePairs.of(counted or PhraseCounts(), words.shares)
+        # In the order of LC_ALL=C sort: by bytes, including the separator.
+        order = sorted({*words.rows, *phrases.places}, key=lambda one: one + BAR)
         for begin in range(0, len(order), BATCH):
-            rows = order[begin : begin + BATCH]
-            for lines in _lines(rows, words, forward, backward, log_partition):
-                stream.write(lines)
-                pairs += lines.count(b"\n")
-            tick(len(log_partition) + begin + len(rows), pairs=pairs)
-    left_out = sum(phrases.count(None) for phrases in words)
+            sources = order[begin : begin + BATCH]
+            translations = words.translations(sources)
+            for source in sources:
+                lines = phrases.scored(source, translations.get(source, {}))
+                stream.write("".join(lines).encode())
+                pairs += len(lines)
+            tick(len(names[1]) + (begin + len(sources)) * len(names[0]) // len(order), pairs=pairs)
+    left_out = sum(side.count(None) for side in names)
     return PhraseTable(pairs, left_out, forward.temperature, backward.temperature)
 
 
-def _lines(
-    rows: Sequence[int], words: Sequence[Phrases], way: _Way, inverse: _Way, log_partition: Tensor
-) -> Iterator[bytes]:
-    # The lines of one source word after the other, in order.
-    for row, *of_row in zip(rows, *_probabilities(rows, way, inverse, log_partition), strict=True):
-        found = []
-        for column, to, of in zip(*(one.tolist() for one in of_row), strict=True):
-            if to > 0 and (target := words[1][column]) is not None:
-                figures = f"{of:.6g} {of:.6g} {to:.6g} {to:.6g}"
-                found.append(f"{words[0][row]} ||| {target} ||| {figures} ||| 0-0\n".encode())
-        yield b"".join(sorted(found))
+@dataclass(frozen=True, eq=False)
+class _WordTable:
+    """The words of both languages as Moses has them, both directions, and the second's partition (m,)."""
+
+    names: tuple[Phrases, Phrases]
+    ways: tuple[_Way, _Way]
+    log_partition: Tensor
+
+    @cached_property
+    def rows(self) -> dict[str, int]:
+        """The row of each source."""
+        return {one: row for row, one in enumerate(self.names[0]) if one is not None}
+
+    def translations(self, sources: Sequence[str]) -> dict[str, dict[str, Both]]:
+        """The candidates of the sources that are words, with p(t|s) and p(s|t)."""
+        if not (known := [one for one in sources if one in self.rows]):
+            return {}
+        found = _probabilities([self.rows[one] for one in known], *self.ways, self.log_partition)
+        return {
+            one: {
+                target: (to, of) for column, to, of in zip(*(row.tolist() for row in of_row), strict=True)
+                if to > 0 and (target := self.names[1][column]) is not None
+            } for one, *of_row in zip(known, *found, strict=True)
+        }  # fmt: skip
+
+    def shares(self, pairs: Sequence[WordPair]) -> list[Both]:
+        """The p(t|s) and p(s|t) of pairs of words, 0 if they are no candidates."""
+        asked, sources = dict.fromkeys(pairs, (0.0, 0.0)), sorted({source for source, _ in pairs})
+        for begin in range(0, len(sources), BATCH):
+            for source, targets in self.translations(sources[begin : begin + BATCH]).items():
+                asked |= {(source, one): both for one, both in targets.items() if (source, one) in asked}
+        return [asked[pair] for pair in pairs]
 
 
 def _probabilities(
@@ -234,13 +254,7 @@ def _phrases(words: Sequence[str]) -> Phrases:
     # None for a word that is no phrase, or a duplicate once it is cleaned.
     found: dict[str, int] = {}
     for row, word in enumerate(words):
-        # Tokens are separated by one space, and escaped as by Moses' own tokeniser: text that it has cut has
-        # none of these characters bare: a bar is a separator, and [X] a part of a rule. In vectors of such
-        # text words are written so already.
-        phrase = _SPACES.sub(" ", word).strip()
-        for sign, name in reversed(_ESCAPES.items()):
-            phrase = phrase.replace(name, sign)
-        if phrase := "".join(_ESCAPES.get(character, character) for character in phrase):
+        if phrase := escaped(word):
             found.setdefault(phrase, row)
     kept: Phrases = [None] * len(words)
     for phrase, row in found.items():

@@ -181,6 +181,11 @@ class AlignConfig(Seed, Backend, DictionaryForm):
         None, section="Help", only=ONE_SOURCE, group=EXTERNAL, recorded=True,
         help="Translations by another program, which may be wrong: source word, target word, score.",
     )  # fmt: skip
+    text_pairs: Path | None = option(
+        None, section="Help", package="links", only=ONE_SOURCE, recorded=True,
+        help="Sentence pairs, as source<TAB>target, maybe mined: how often words are linked in them helps to "
+        "choose the answers.",
+    )  # fmt: skip
     evidence_format: str | None = option(
         None, section="Help", choices=DICTIONARY_FORMS, metavar="NAME", needs="evidence",
         help="Format of --evidence, as --dictionary-format.  [default: recognised by its content]",

@@ -13,6 +13,7 @@ they were learned from (`SpellingHalves`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -45,6 +46,7 @@ KINDS = {
 NAMES = tuple(name for names in KINDS.values() for name in names)
 ALIKE = ("correspondence", "edit", "prefix share", "same string")  # how alike words are spelled
 OUTSIDE = "other sources"
+MOST_SOURCES = 2  # of outside scores: an encoder or a program, and text
 OUTSIDE_COLUMNS = ("outside rank", "outside rank back", "outside odds")  # after NAMES, where there are scores
 AGREE = 0.05  # of mutual neighbours of both, for outside scores to be believed in how words are spelled
 SURE_ERRORS = 2.0  # standard errors by which neighbours must be spelled more alike than other candidates
@@ -61,7 +63,6 @@ def places_of(*names: str) -> list[int]:
     """
     single = {name: [place] for place, name in enumerate(NAMES)}
     kinds = {kind: [place for name in own for place in single[name]] for kind, own in KINDS.items()}
-    kinds[OUTSIDE] = [len(NAMES) + place for place in range(len(OUTSIDE_COLUMNS))]
     return [place for name in names for place in {**single, **kinds}[name]]
 
 
@@ -83,7 +84,7 @@ class BilingualViews(TwoWay):
     ends: Correspondences
     spelled: tuple[Numbers, Numbers] | None = None
     ranks: Numbers | None = None
-    outside: ExternalScores | None = None
+    outside: tuple[ExternalScores, ...] = ()
 
     def csls(self, rows: Numbers, columns: Numbers) -> Matrix:
         """The CSLS (c,) of each source of `rows` (c,) and target of `columns` (c,)."""
@@ -110,7 +111,7 @@ class KnownPairs(TwoWay):
     pairs: Numbers
     weights: Doubles
     held_out: tuple[HeldOutRows, ...] = ()
-    outside: ExternalScores | None = None
+    outside: tuple[ExternalScores, ...] = ()
 
     @classmethod
     def none(cls) -> KnownPairs:
@@ -143,15 +144,22 @@ def features_of(views: BilingualViews, candidates: Candidates) -> Matrix:
     ranks = rows if views.ranks is None else views.ranks[rows]
     own, other = (np.log1p(side).astype(np.float32) for side in (ranks, columns))
     found |= {"commonness": own, "commonness back": other, "rank difference": other - own}
-    names = NAMES
-    if views.outside is not None:
-        names = (*NAMES, *OUTSIDE_COLUMNS)
-        outside = *views.outside.ranks(rows, columns), views.outside.said(rows, columns)
-        found |= dict(zip(OUTSIDE_COLUMNS, (side.astype(np.float32) for side in outside), strict=True))
-    table = np.empty((len(rows), len(names)), np.float32)
-    for place, name in enumerate(names):
+    table = np.empty((len(rows), _width(views)), np.float32)
+    for place, name in enumerate(NAMES):
         table[:, place] = found[name]
+    for one, place in zip(views.outside, odds_places(table), strict=True):
+        table[:, place + 1 - len(OUTSIDE_COLUMNS) : place] = np.column_stack(one.ranks(rows, columns))
+        table[:, place] = one.said(rows, columns)
     return table
+
+
+def _width(views: BilingualViews) -> int:
+    return len(NAMES) + len(OUTSIDE_COLUMNS) * len(views.outside)
+
+
+def odds_places(evidence: Matrix) -> range:
+    """The columns of evidence (c, f) with the odds by the outside scores of each source."""
+    return range(len(NAMES) + len(OUTSIDE_COLUMNS) - 1, evidence.shape[1], len(OUTSIDE_COLUMNS))
 
 
 def of_vectors(
@@ -216,20 +224,21 @@ def _of_spelling(
     }
 
 
-def believed(lists: NeighbourLists, outside: ExternalScores | None) -> Numbers:
+def believed(lists: NeighbourLists, outside: Sequence[ExternalScores]) -> Numbers:
     """The mutual neighbours (p, 2), after those by outside scores if these agree with the mapping at all.
 
     Of a word in several pairs the first is kept: where the mapping is weak, most of its own are wrong.
     """
     mutual = lists.mutual()
-    if outside is None:
-        return mutual
-    others, ranks = outside.surest(), np.full(len(lists.columns), -1)
+    ranks, agreeing = np.full(len(lists.columns), -1), list[Numbers]()
     ranks[mutual[:, 0]] = mutual[:, 1]
-    asked = others[ranks[others[:, 0]] >= 0]
-    if not len(asked) or (ranks[asked[:, 0]] == asked[:, 1]).mean() < AGREE:
+    for others in (one.surest() for one in outside):
+        asked = others[ranks[others[:, 0]] >= 0]
+        if len(asked) and (ranks[asked[:, 0]] == asked[:, 1]).mean() >= AGREE:
+            agreeing.append(others)
+    if not agreeing:
         return mutual
-    both = np.concatenate([others, mutual])
+    both = np.concatenate([*agreeing, mutual])
     for side in (0, 1):
         both = both[np.sort(np.unique(both[:, side], return_index=True)[1])]
     return both
@@ -265,8 +274,7 @@ class SpellingHalves(TwoWay):
 def evidence_of(views: BilingualViews, halves: SpellingHalves, words: Numbers) -> tuple[Candidates, Matrix]:
     """The candidates of some source words (w,), ascending, and their evidence (c, f)."""
     every = candidates_of(views, words)
-    width = len(NAMES) + (0 if views.outside is None else len(OUTSIDE_COLUMNS))
-    evidence = np.empty((len(every.columns), width), np.float32)
+    evidence = np.empty((len(every.columns), _width(views)), np.float32)
     for half, (whole, ends) in enumerate(zip(halves.whole, halves.ends, strict=True)):
         judged = replace(views, whole=whole, ends=ends)
         own = np.flatnonzero(halves.source[words] == half)
@@ -288,8 +296,7 @@ def candidates_of(views: BilingualViews, words: Numbers, *more: tuple[Numbers, N
         written = words[views.whole.source[words].any(axis=1)]
         spelled = np.repeat(written, views.spelled[0].shape[1]), views.spelled[0][written].ravel()
     found = [*by_neighbours(views.lists, words), spelled, (own, same[own]), *more]
-    if views.outside is not None:
-        found.append(views.outside.candidates(words))
+    found += [one.candidates(words) for one in views.outside]
     return Candidates.of(words, found, len(views.target))
 
 

@@ -22,7 +22,7 @@ from muse.errors import BadFile
 from muse.ranking import neighbourhoods
 from muse.ranking.candidates import Candidates, NeighbourLists, best_of_groups, mutual_pairs
 from muse.ranking.expected import ExpectedPrecision
-from muse.ranking.features import KINDS, NAMES, OUTSIDE, KnownPairs, places_of
+from muse.ranking.features import KINDS, NAMES, OUTSIDE, KnownPairs, odds_places, places_of
 from muse.ranking.trees import BoostedTrees
 from muse.space.derived import AnswerTable
 from muse.vectors import Doubles, Flags, Matrix, Numbers
@@ -239,7 +239,7 @@ def pretrained_odds(trees: BoostedTrees, evidence: Matrix) -> Doubles:
     SAME_STRING more; not one of very different ranks, which, like French tu and its trace in English, is a
     false friend or noise. The log odds of outside scores are added.
     """
-    outside = OUTSIDE_WEIGHT * evidence[:, -1] if evidence.shape[1] > len(NAMES) else 0.0
+    outside: Matrix = OUTSIDE_WEIGHT * evidence[:, odds_places(evidence)].sum(axis=1)
     return trees.log_odds(evidence) + SAME_STRING * _own_spelling(evidence) + outside
 
 
@@ -375,8 +375,8 @@ def shifted(probability: Shares, by: float) -> Shares:
 
 def kinds_of(evidence: Matrix) -> dict[str, list[int]]:
     """The columns of each kind of the evidence (c, f)."""
-    kinds = (*KINDS, *([OUTSIDE] if evidence.shape[1] > len(NAMES) else []))
-    return {kind: places_of(kind) for kind in kinds}
+    outside = [*range(len(NAMES), evidence.shape[1])]
+    return {kind: places_of(kind) for kind in KINDS} | ({OUTSIDE: outside} if outside else {})
 
 
 def decisive(

@@ -39,7 +39,7 @@ from muse.ranking.candidates import (
 from muse.ranking.canonical import CanonicalMap, Correspondences, Maps, dots
 from muse.ranking.completed import MadeRows
 from muse.ranking.external_scores import ExternalScores
-from muse.ranking.features import BilingualViews, candidates_of, features_of
+from muse.ranking.features import MOST_SOURCES, BilingualViews, candidates_of, features_of
 from muse.ranking.model import AnswerModel, ProbabilityCurve, best_answers
 from muse.ranking.spelling import Grams, Spellings, letters, same_strings
 from muse.search.exact import nearest
@@ -204,7 +204,7 @@ class OovRanker:
         ).indices.numpy()
         ranks = np.full(len(words), self.count)
         # Nobody scored these words; the model may have learned from words that somebody did.
-        outside = ExternalScores.none((len(words), len(target)))
+        outside = (ExternalScores.none((len(words), len(target))),) * MOST_SOURCES
         views = BilingualViews(
             compared, target_rows, lists, written, whole, ends, (spelled, back[1]), ranks, outside
         )

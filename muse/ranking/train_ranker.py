@@ -150,8 +150,8 @@ def learn_answers(
     learners = [_Learner(*side, pretrained, config or TreesConfig()) for side in sides]
     with ThreadPoolExecutor(min(len(starts), torch.get_num_threads())) as pool:
         found = tuple(pool.map(_Learner.answers, learners))
-    if given.outside is not None and not any(one.informed for one in found):
-        given = replace(given, outside=None)
+    if given.outside and not any(one.informed for one in found):
+        given = replace(given, outside=())
         return learn_answers(
             words, rows, given, rng=untouched, pretrained=pretrained, both=both, config=config
         )
@@ -164,7 +164,7 @@ def learn_answers(
             other if lacks else one for one, other, lacks in zip(found, others, lacking, strict=False)
         )
     if both:
-        found = _more_mutual(found, start.mapped.lists, outside=given.outside is not None)
+        found = _more_mutual(found, start.mapped.lists, outside=bool(given.outside))
     return _with_forms(found, words, start, forms)
 
 
@@ -339,12 +339,12 @@ def _answered_first(start: RefinedViews, pretrained: BoostedTrees) -> features.K
         some, found = features.evidence_of(
             views, start.halves, np.arange(min(FIRST_WORDS, len(views.source)))
         )
-        if views.outside is not None:
+        if views.outside:
             _fill_outside(views.outside, some, found, pretrained)
             return some, found, True
         return some, found, features.spelling_informs(views, start.halves, some, found)
 
-    model = AnswerModel.of_pretrained(pretrained, outside=start.mapped.outside is not None)
+    model = AnswerModel.of_pretrained(pretrained, outside=bool(start.mapped.outside))
 
     def answers(way: RefinedViews, some: Candidates, found: Matrix) -> AnswerTable:
         log_odds = model.log_odds(found) - way.doubt(some)
@@ -518,21 +518,20 @@ class _Learner:
         views, labelled, pretrained = self.start.refined, self.labelled, self.pretrained
         outside, informed = views.outside, False
         every, evidence = features.evidence_of(views, self.start.halves, np.arange(len(views.source)))
-        if outside is not None:
-            odds = _fill_outside(outside, every, evidence, pretrained)
-            informed = odds.informs
+        for place, odds in _fill_outside(outside, every, evidence, pretrained).items():
+            informed |= odds.informs
             if labelled is not None:
-                said, alike = labelled.evidence[:, -1], _alike(labelled.evidence)
-                labelled.evidence[:, -1] = odds(said, alike, labelled.word)
+                said, alike = labelled.evidence[:, place], _alike(labelled.evidence)
+                labelled.evidence[:, place] = odds(said, alike, labelled.word)
         model, report = self._model()
-        if labelled is None and pretrained is not None and outside is not None:
+        if labelled is None and pretrained is not None and outside:
             model = AnswerModel.of_pretrained(pretrained, outside=True)
         informs = self.start.informs
         if informs is None:
             informs = features.spelling_informs(views, self.start.halves, every, evidence)
         report = replace(report, spelling_informs=informs)
         untested = report.undecided or labelled is None
-        if untested and not report.spelling_informs and outside is None:
+        if untested and not report.spelling_informs and not outside:
             model = None  # the pretrained trees learned from languages with related spellings
         lists = self.start.mapped.lists
         hubness = lists.exact_hubness
@@ -608,16 +607,22 @@ def _without_pairs(
 
 
 def _fill_outside(
-    outside: ExternalScores, every: Candidates, evidence: Matrix, pretrained: BoostedTrees | None
-) -> OutsideOdds:
-    """What the scores add to log odds, by the answers of all other evidence, which it is put into, (c, f)."""
-    other = evidence[:, : len(features.NAMES)]
+    outside: Sequence[ExternalScores], every: Candidates, evidence: Matrix, pretrained: BoostedTrees | None
+) -> dict[int, OutsideOdds]:
+    """What each source adds to log odds, by the answers of all evidence but that of sources, by its column.
+
+    It is put into the evidence (c, f).
+    """
+    if not outside:
+        return {}
+    other, found = evidence[:, : len(features.NAMES)], {}
     model = AnswerModel.csls() if pretrained is None else AnswerModel.of_pretrained(pretrained)
     log_odds = model.log_odds(other)
-    alike = _alike(evidence)
-    odds = measured_odds(outside, every, alike, log_odds, model.probability(other, log_odds))
-    evidence[:, -1] = odds(evidence[:, -1], alike, every.places)
-    return odds
+    alike, probability = _alike(evidence), model.probability(other, log_odds)
+    for one, place in zip(outside, features.odds_places(evidence), strict=True):
+        found[place] = measured_odds(one, every, alike, log_odds, probability)
+        evidence[:, place] = found[place](evidence[:, place], alike, every.places)
+    return found
 
 
 def _alike(evidence: Matrix) -> Matrix:

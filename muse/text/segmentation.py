@@ -9,7 +9,7 @@ read as the longest words that it has. Other characters, such as punctuation, ar
 
 import re
 import unicodedata
-from collections.abc import Collection, Container, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from functools import cache
 from importlib.util import find_spec
 from itertools import accumulate
@@ -38,6 +38,7 @@ _A_HAN = re.compile(f"[{_HAN}]")
 _CONTINUED = frozenset("\u1039\u17d2เแโใไເແໂໃໄ")
 LONGEST_WORD = 16  # characters of a word that the vocabulary has and ICU does not
 _PHRASES = 0.01  # the least share of entries such as new_york in a vocabulary of phrases
+_LETTER = re.compile(r"[^\W\d_]")
 _EDGES = re.compile(r"^(\W*)(.*?)(\W*)$", re.DOTALL)
 
 # Runs of letters by script, with an average length that words of it do not have.
@@ -170,17 +171,22 @@ def _judged(run: str, pieces: Sequence[str], known: Container[str]) -> list[str]
 class Phrases:
     """The entries of a vocabulary that are several words: new_york, học_sinh, or the same with spaces.
 
-    There are none in a vocabulary that has few of them: there, they are names of programs.
+    There are none in a vocabulary that has few of them: there, they are names of programs. Those of a `table`
+    are known too, of words with spaces between, each with a letter.
 
     >>> phrases = Phrases(["new_york", "i", "live", "in"])
     >>> list(phrases.split(["I", "live", "in", "New", "York", "."]))
     [(['I', 'live', 'in'], None), (['New', 'York'], 'new_york'), (['.'], None)]
     """
 
-    def __init__(self, words: Collection[str]) -> None:
+    def __init__(self, words: Collection[str], table: Iterable[str] = ()) -> None:
         split = ((word, re.split("[_ ]", word)) for word in words if "_" in word or " " in word)
         entries = {"_".join(parts): word for word, parts in split if all(map(str.isalpha, parts))}
         self.entries = entries if len(entries) >= _PHRASES * len(words) else {}
+        for phrase in table:
+            parts = phrase.split(" ")
+            if len(parts) > 1 and all(map(_LETTER.search, parts)):
+                self.entries["_".join(parts)] = phrase
         self._written = {entry: key.replace("_", " ") for key, entry in self.entries.items()}
         self._longest: dict[str, int] = {}  # by the first word
         for key in self.entries:

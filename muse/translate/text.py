@@ -3,6 +3,7 @@
 It is read as pieces: words, fixed expressions and, copied, numbers, units and signs (`TextReader`).
 Punctuation, numbers and capitals are kept; a word without a vector is copied. With a language model, a beam
 search picks, among the translations of each word, those that form the most probable sentence (`best_path`).
+The phrases of a phrase table are translated whole, and words that it has by its probabilities.
 Text in another script than the vocabulary is refused, since all of it would be copied (`check_script`).
 """
 
@@ -10,7 +11,7 @@ import logging
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
@@ -26,8 +27,9 @@ from muse.search.retrieval import Retrieval
 from muse.space import Space
 from muse.space.new_words import NewWords
 from muse.text import surface
-from muse.text.language_model import END, LanguageModel, Logs
+from muse.text.language_model import END, Ids, LanguageModel, Logs, Step
 from muse.text.markup import is_markup
+from muse.text.phrase_table import PhraseOptions
 from muse.text.segmentation import Phrases
 from muse.text.strings import all_strings
 from muse.text.tokens import Tokeniser
@@ -88,9 +90,11 @@ _JOINT = Piece(HYPHEN, None, at=WrittenToken(HYPHEN, "", "-"))
 class TextReader:
     """Reads the tokens of lines as pieces, with the vocabulary of their language and new words."""
 
-    def __init__(self, vectors: Vectors, new_words: NewWords | None = None) -> None:
-        self._vectors, self._new_words = vectors, new_words
-        self._phrases = Phrases(vectors.words)
+    def __init__(
+        self, vectors: Vectors, new_words: NewWords | None = None, table: Collection[str] = ()
+    ) -> None:
+        self._vectors, self._new_words, self._table = vectors, new_words, table
+        self._phrases = Phrases(vectors.words, table)
         self._respelled: dict[str, str | None] = {}  # of words that are not in the vocabulary
 
     def read(self, tokens: Sequence[WrittenToken]) -> list[Piece]:
@@ -137,6 +141,7 @@ class TextReader:
         # Capitals that the place requires are no evidence: take the more frequent form.
         if first or token.isupper():
             found.sort(key=lambda form: index[form])
+        found = found or [form for form in (token, token.lower()) if form in self._table]
         if found or (token.isascii() and not _SPELLED_OTHERWISE.search(token)):
             return found[0] if found else None
         if token not in self._respelled:
@@ -183,7 +188,7 @@ def _long_names_copied(pieces: Sequence[Piece]) -> Iterator[Piece]:
 
 
 class Options(NamedTuple):
-    """The k translations of one word, best first, and their scores (k,)."""
+    """The k translations of one word or phrase, best first, and their scores (k,)."""
 
     words: Sequence[str]
     scores: Logs
@@ -198,8 +203,7 @@ def best_path(options: Sequence[Options], model: LanguageModel, *, weight: float
     states, totals = model.start(), np.zeros(1, np.float32)  # (b, n - 1), (b,)
     taken = []
     for option in options:
-        words = np.broadcast_to(model.ids(option.words), (len(states), len(option.words)))  # (b, k)
-        step = model.step(states, words)
+        step = _steps(model, states, option.words)
         total = (totals[:, None] + option.scores + weight * step.log_p).ravel()  # (b k,)
         kept = np.argsort(-total, kind="stable")[:beam]
         histories, choices = np.divmod(kept, len(option.words))
@@ -212,6 +216,21 @@ def best_path(options: Sequence[Options], model: LanguageModel, *, weight: float
         path.append(int(choices[best]))
         best = int(histories[best])
     return path[::-1]
+
+
+def _steps(model: LanguageModel, states: Ids, options: Sequence[str]) -> Step:
+    """The step of k options, each of one token or of several with spaces, after the states (b, n - 1)."""
+    tokens = [option.split(" ") for option in options]
+    first = model.ids([of[0] for of in tokens])
+    log_p, after = model.step(states, np.broadcast_to(first, (len(states), len(options))))
+    for place in range(1, max(map(len, tokens))):
+        longer = [number for number, of in enumerate(tokens) if len(of) > place]
+        before = after[:, longer].reshape(-1, after.shape[2])
+        words = np.tile(model.ids([tokens[number][place] for number in longer]), len(states))
+        step = model.step(before, words[:, None])
+        log_p[:, longer] += step.log_p.reshape(len(states), -1)
+        after[:, longer] = step.states.reshape(len(states), len(longer), -1)
+    return Step(log_p, after)
 
 
 def check_script(lines: Sequence[str], vectors: Vectors) -> bool:
@@ -298,6 +317,11 @@ class WordCounts:
     unknown: int = 0
 
 
+def _of_probabilities(shares: Sequence[float]) -> Logs:
+    """The scores (k,) of translations of these probabilities, on the scale of CSLS."""
+    return np.asarray(NAT * np.log(np.maximum(shares, LEAST_SHARE)), np.float32)
+
+
 class Translator:
     """Translates lines of one language into another; caches the translations of words."""
 
@@ -309,6 +333,7 @@ class Translator:
         target: str | None = None,
         model: LanguageModel | None = None,
         new_words: NewWords | None = None,
+        phrases: PhraseOptions | None = None,
         config: TextConfig | None = None,
     ) -> None:
         self.source, self.target = space.direction(source, target)
@@ -317,7 +342,8 @@ class Translator:
         self.config = config or TextConfig()
         self._tokeniser = Tokeniser(self.source, space.vectors(self.source).index)
         self._joiner, self._phrases = Tokeniser(self.target), Phrases(space.vectors(self.target).words)
-        self._reader = TextReader(space.vectors(self.source), new_words)
+        self._table = phrases or {}
+        self._reader = TextReader(space.vectors(self.source), new_words, self._table)
         self._options: dict[str, Options] = {}
         self._doubtful: set[str] = set()  # entries whose best translation is less probable than PROBABLE
         self._doubted: list[str] | None = []  # the first lines, until one is in a known script
@@ -361,6 +387,14 @@ class Translator:
         if len(self._options) > CACHED:
             self._options.clear()
             self._doubtful.clear()
+        kept = 1 if self._model is None else self.config.top
+        for entry in entries:
+            if entry in self._table:
+                words, shares = zip(*self._table[entry][:kept], strict=True)
+                self._options[entry] = Options(words, _of_probabilities(shares))
+                if shares[0] < PROBABLE:
+                    self._doubtful.add(entry)
+        entries = [entry for entry in entries if entry not in self._table]
         if not entries:
             return {}
         config, direction = self.config, (self.source, self.target)
@@ -370,7 +404,6 @@ class Translator:
         )  # fmt: skip
         rows = rows_of(self._space, self.source, entries, self._new_words)
         found = ranker.translations(rows, mutual=mutual)
-        kept = 1 if self._model is None else config.top
         for entry, best in found.items():
             if not best:  # a row of zeros: the word is copied
                 self._options[entry] = Options([entry], _COPIED)
@@ -384,8 +417,7 @@ class Translator:
     def _scores(self, ranker: Ranker, entry: str, best: Sequence[Translation]) -> Logs:
         """The scores (k,) of an entry's translations, on the scale of CSLS, as the beam search adds them."""
         if ranker.table is not None and entry in self._space.vectors(self.source).index:
-            shares = np.array([one.probability or 0.0 for one in best])
-            return np.asarray(NAT * np.log(np.maximum(shares, LEAST_SHARE)), np.float32)
+            return _of_probabilities([one.probability or 0.0 for one in best])
         scale = 1.0 if self.config.retrieval.method == "csls" else 2.0  # CSLS has twice a cosine's scale
         return np.array([scale * one.score for one in best], dtype=np.float32)
 
@@ -407,17 +439,17 @@ class Translator:
         path = [0] * len(options)
         if self._model is not None:
             path = best_path(options, self._model, weight=self.config.weight, beam=self.config.beam)
-        words = surface.elide(
-            [option.words[place] for option, place in zip(options, path, strict=True)], self.target
-        )
+        chosen = [option.words[place].split(" ") for option, place in zip(options, path, strict=True)]
+        words = iter(surface.elide([word for several in chosen for word in several], self.target))
         all_caps = surface.is_all_caps([piece.token for piece in pieces])
-        for place, piece in enumerate(pieces):
-            if not kept[place]:
-                words[place] = self._cased(words[place], piece, all_caps)
-            else:
-                words[place] = piece.at.written  # whatever elision would make of it
-        ats = [piece.at for piece in pieces]
-        found = [TranslatedToken(*parts) for parts in zip(words, ats, kept, strict=True)]
+        found = list[TranslatedToken]()
+        for piece, copied, several in zip(pieces, kept, chosen, strict=True):
+            elided = " ".join(next(words) for _ in several)
+            # A copied piece is as it was, whatever elision would make of it.
+            text = piece.at.written if copied else self._cased(elided, piece, all_caps)
+            for place, word in enumerate([text] if copied else text.split(" ")):
+                at = piece.at._replace(before=" ") if place else piece.at
+                found.append(TranslatedToken(word, at, copied))
         return joined_line(found, self._joiner)
 
     def _cased(self, word: str, piece: Piece, all_caps: bool) -> str:

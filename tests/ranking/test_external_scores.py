@@ -177,7 +177,7 @@ class Fixed(ComparableVectors):
         return np.asarray(self.scores[rows, columns], np.float32)
 
 
-def chosen(made: Made, outside: ExternalScores | None) -> ChosenAnswers:
+def chosen(made: Made, *outside: ExternalScores) -> ChosenAnswers:
     given = KnownPairs(np.zeros((0, 2), np.int64), np.zeros(0), outside=outside)
     (found,) = learn_answers(
         made.words, made.rows, given,
@@ -190,14 +190,15 @@ def right(found: ChosenAnswers, made: Made) -> float:
     return float((found.answers.first() == made.gold).mean())
 
 
-def test_unseen_words_are_answered_without_the_scores() -> None:
+@pytest.mark.parametrize("sources", [1, 2])
+def test_unseen_words_are_answered_without_the_scores(sources: int) -> None:
     # Trees that learned from pairs and scores meet words of which there are no scores.
     made, rng = made_up(500), np.random.default_rng(1)
     known = np.stack([np.arange(0, 500, 2), made.gold[::2]], axis=1)
     scores = ExternalScores.of_pairs(
         np.stack([np.arange(500), made.gold], axis=1), rng.random(500), (500, 500)
     )
-    given = KnownPairs(known, np.ones(len(known)), outside=scores)
+    given = KnownPairs(known, np.ones(len(known)), outside=(scores,) * sources)
     (found,) = learn_answers(
         made.words, made.rows, given, rng=rng, both=False, config=TreesConfig(trees=25, rate=0.2, hessian=0.5)
     )
@@ -214,10 +215,11 @@ def test_scores_that_know_help_and_others_do_no_harm() -> None:
     knows = unit(meaning + rng.standard_normal(meaning.shape)), np.empty_like(meaning, np.float32)
     knows[1][made.gold] = unit(meaning + rng.standard_normal(meaning.shape))
     noise = tuple(unit(rng.standard_normal((900, 30))) for _ in range(2))
-    alone, helped, unharmed = (
-        chosen(made, None if rows is None else ExternalScores.of_vectors(*rows))
-        for rows in (None, knows, noise)
-    )
+    vectors = [ExternalScores.of_vectors(*rows) for rows in (knows, noise)]
+    alone, helped, unharmed = chosen(made), *(chosen(made, one) for one in vectors)
+    known = np.stack([np.arange(0, 900, 2), made.gold[::2]], axis=1)
+    of_pairs = ExternalScores.of_pairs(known, rng.random(len(known)), (900, 900))
+    assert right(chosen(made, vectors[0], of_pairs), made) > right(helped, made) + 0.05
     assert right(helped, made) > right(alone, made) + 0.1
     assert helped.report.decided["other sources"] > 0.05
     assert unharmed.report == alone.report

@@ -274,3 +274,40 @@ def test_a_narrow_beam_is_no_better_and_weight_none_takes_the_first() -> None:
 def test_nothing_and_one_option() -> None:
     assert best_path([], MODEL, weight=1, beam=3) == []
     assert best_path([Options(["a"], np.zeros(1, np.float32))], MODEL, weight=1, beam=3) == [0]
+
+
+PHRASES = {
+    "un chat": [("a cat", 0.6), ("one cat", 0.4)], "un chat mange": [("dinner", 0.9)],
+    "il est": [("it is", 0.8), ("there is", 0.2)], "l' homme": [("the man", 1.0)],
+    "mange": [("devours", 0.7), ("eats", 0.3)], "zut": [("darn", 0.5)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("Un chat est le chat.", "A cat is the cat."),
+        ("Un chat mange.", "Dinner."),  # the longest
+        ("UN CHAT, il mange !", "A CAT, he devours!"),
+        ("L'homme: zut", "The man: darn"),  # a word that only the table has
+        ("il est, un chat\u00a0?", "it is, a cat?"),
+    ],
+)
+def test_phrases_of_a_table_are_translated_whole(line: str, expected: str) -> None:
+    assert translate(line, phrases=PHRASES) == expected
+
+
+def test_a_model_chooses_among_phrases_of_several_words() -> None:
+    model = learn_language_model([["there", "is", "one", "cat"]] * 5 + [["it", "was", "a", "dog"]], order=3)
+    line, config = "Il est un chat", TextConfig(Retrieval("nn"), weight=1.0)
+    found = Translator(toy(), model=model, phrases=PHRASES, config=config).translate([line])
+    # By brute force: every sequence of options, with its probability by the model and by the table.
+    options = [PHRASES["il est"], PHRASES["un chat"]]
+    best = max(
+        product(*options),
+        key=lambda path: (
+            sum(0.12 * np.log(share) for _, share in path)
+            + model.log_probability(" ".join(words for words, _ in path).split())
+        ),
+    )
+    assert found == [" ".join(words for words, _ in best).capitalize()] == ["There is one cat"]
