@@ -39,7 +39,9 @@ PACKAGES = (
             "commands.evaluate_classifiers.probe",
         },
     ),
-    OptionalPackage("links", {"Sentences": "commands.link.link"}),
+    OptionalPackage(
+        "links", {"Sentences": "commands.link.link commands.align_texts.align_texts"}, needs=("sentences",)
+    ),
     OptionalPackage("cluster"),
     OptionalPackage("dictionary_formats", {"dictionaries": "formats.FORMATS"}),
 )

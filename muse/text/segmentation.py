@@ -41,6 +41,11 @@ _PHRASES = 0.01  # the least share of entries such as new_york in a vocabulary o
 _LETTER = re.compile(r"[^\W\d_]")
 _EDGES = re.compile(r"^(\W*)(.*?)(\W*)$", re.DOTALL)
 
+# What ends a sentence, with closing signs; in a script with spaces, one follows.
+_SENTENCE_END = re.compile(r"""(?:[.!?…]+(?:\s?[»”]|["'’)\]])*(?=\s)|[。！？]+[」』”）]*)\s*""")
+_OPENING_SIGNS = 8  # characters around the end of a sentence that are looked at
+_INITIAL = re.compile(r"\b[^\W\d_]\.\s*$")
+
 # Runs of letters by script, with an average length that words of it do not have.
 _SCRIPTS = (
     (re.compile("[\u3040-\u30ff\u3400-\u9fff]+"), 5),  # kana and Han
@@ -243,6 +248,25 @@ class Phrases:
                 if form in self.entries:
                     return count, form
         return 1, ""
+
+
+def sentences_of(text: str) -> list[str]:
+    """The sentences of running text, without the spaces between them.
+
+    None ends before a small letter, nor at an initial.
+
+    >>> sentences_of("Il dit : « Va ! » Puis M. B. Dupont part. 3.5 km… Fin")
+    ['Il dit : « Va ! »', 'Puis M. B. Dupont part.', '3.5 km…', 'Fin']
+    """
+    found, begin = list[str](), 0
+    for match in _SENTENCE_END.finditer(text):
+        letter = next(filter(str.isalnum, text[match.end() : match.end() + _OPENING_SIGNS]), "")
+        if not letter.islower() and not _INITIAL.search(
+            text, max(begin, match.end() - _OPENING_SIGNS), match.end()
+        ):
+            found.append(text[begin : match.end()].strip())
+            begin = match.end()
+    return [sentence for sentence in (*found, text[begin:].strip()) if sentence]
 
 
 def unspaced_letters(lines: Sequence[str]) -> float | None:

@@ -13,6 +13,7 @@ COMMON = ("--json", "--seed", "--device", "--threads", "--quiet", "--verbose", "
 PACKAGE = Path(commands.__file__).parent
 # The common options without an effect, by command. Sentences are encoded on the CPU.
 UNUSED = {
+    "align-texts": {"--seed", "--device"},
     "demo": {"--seed", "--device", "--threads"},
     "doctor": {"--seed", "--device"},
     "embed": {"--device"},

@@ -1,0 +1,1 @@
+"""Words aligned in sentences, and texts aligned in order."""

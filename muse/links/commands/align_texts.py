@@ -1,0 +1,104 @@
+"""muse align-texts: two whole texts aligned sentence by sentence, in order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+from muse.commands.command import command
+from muse.commands.options import choose_direction, open_space
+from muse.commands.outputs import Report, echo
+from muse.options import Common, Languages, Threads, option
+from muse.sentences.commands.encoders import EncoderOptions, encoder_option, open_encoder
+
+
+class AlignTextsOptions(EncoderOptions, Languages, Threads, Common):
+    """The options of `muse align-texts`."""
+
+    # Chosen on draws in it and ru (benchmarks/results/links/texts.md).
+    encoder: str = encoder_option("idf")
+    source: Path = option(section="Input", help="Text in --src, a sentence on each line.")
+    target: Path = option(section="Input", help="Text in --tgt, a sentence on each line.")
+    split: bool = option(
+        False, section="Input", help="Cut running text into sentences, within each line of the files."
+    )
+    out: Path | None = option(
+        None, section="Output", written=True,
+        help="A .tsv, .csv, .xlsx, .parquet, .jsonl, .tmx or .ladder (hunalign's).  [default: tsv on stdout]",
+    )  # fmt: skip
+    form: Literal["tsv", "csv", "xlsx", "parquet", "jsonl", "tmx", "ladder"] | None = option(
+        None, section="Output", flags=("--format",), needs="out",
+        help="Format of --out.  [default: by its ending]",
+    )  # fmt: skip
+    min_probability: float = option(
+        0.0, section="Output", more_flags=("--min-score",), metavar="P", least=0, most=1,
+        help="Leave out blocks with a lower probability.",
+    )  # fmt: skip
+    largest: int = option(
+        3, section="Advanced", metavar="K", least=1, most=8,
+        help="Number of sentences that a block may have on each side.",
+    )  # fmt: skip
+
+
+@command(
+    AlignTextsOptions,
+    examples=(
+        "muse align-texts SPACE --src fr --source a.fr --tgt en --target a.en --out a.tsv",
+        "muse align-texts SPACE --src fr --source book.fr --tgt en --target book.en --split --out book.tmx",
+    ),
+)
+def align_texts(options: AlignTextsOptions) -> Report | None:
+    """Align two whole texts whose sentences correspond in order.
+
+    A block has up to three sentences on each side, and none on one where a sentence has no counterpart. The
+    encoder, the lengths, and the names, numbers and signs of both texts decide. Empty lines are skipped.
+    """
+    from muse.errors import Contradiction
+    from muse.links.text_files import (
+        as_fields,
+        blocks_of,
+        check_text_blocks,
+        read_text,
+        table_rows,
+        write_text_blocks,
+    )
+    from muse.links.texts import align_texts, text_vectors
+
+    form = None if options.out is None else check_text_blocks(options.out, options.form)
+    if form == "ladder" and (options.split or options.min_probability):
+        other = "--split" if options.split else "--min-probability"
+        raise Contradiction(f"a ladder has the lines of the files, and all of them; leave out {other}")
+    space = open_space(options.space, "cpu", options.quiet)
+    direction = choose_direction(space, options.src, options.tgt)
+    source, target = (
+        read_text(path, language, split=options.split)
+        for path, language in zip((options.source, options.target), direction, strict=True)
+    )
+    opened = open_encoder(options, *direction, space=space)
+    if not options.fit:
+        encoder = opened.encoder
+        for text in (source, target):
+            encoder = encoder.fit(text.sentences, text.language)
+        opened = opened._replace(encoder=encoder)
+    rows = [
+        opened.rows(text.sentences, text.language, space.progress.part(number, 3))
+        for number, text in enumerate((source, target), 1)
+    ]
+    vectors, lengths = text_vectors((rows[0], rows[1]), (source.sentences, target.sentences))
+    aligned = align_texts(*vectors, lengths, largest=options.largest, progress=space.progress.part(3, 3))
+    blocks = blocks_of(aligned, options.min_probability)
+    pairs = sum(block.source[0] < block.source[1] and block.target[0] < block.target[1] for block in blocks)
+    fields: dict[str, Any] = {
+        "source_sentences": len(source.sentences), "target_sentences": len(target.sentences),
+        "blocks": len(blocks), "pairs": pairs, "out": None if options.out is None else str(options.out),
+        "encoder": opened.encoder.name,
+    }  # fmt: skip
+    if options.out is not None and form is not None:
+        write_text_blocks(options.out, form, (source, target), blocks)
+        shown = "{pairs} pairs of {source_sentences} and {target_sentences} sentences in {out} | {encoder}"
+        return fields, [shown.format(**fields)]
+    if options.as_json:
+        return {**fields, "aligned": [as_fields((source, target), block) for block in blocks]}, []
+    for one, two, probability in table_rows((source, target), blocks):
+        echo(f"{one}\t{two}\t{probability:.4f}")
+    return None
