@@ -77,25 +77,25 @@ class AlignedTexts:
     probabilities: Numbers
 
 
-class Text(NamedTuple):
+class TextRows(NamedTuple):
     """A text as vectors (n, d) and lengths (n,) of its sentences."""
 
     rows: Matrix
     lengths: Numbers
 
-    def coarser(self) -> "Text":
+    def coarser(self) -> "TextRows":
         """Every two sentences as one; a short text as it is."""
         if len(self.rows) <= _COARSE:
             return self
         pairs = np.arange(0, len(self.rows), 2)
-        return Text(np.add.reduceat(self.rows, pairs), np.add.reduceat(self.lengths, pairs))
+        return TextRows(np.add.reduceat(self.rows, pairs), np.add.reduceat(self.lengths, pairs))
 
-    def backwards(self) -> "Text":
+    def backwards(self) -> "TextRows":
         """The sentences in reverse order."""
-        return Text(self.rows[::-1], self.lengths[::-1])
+        return TextRows(self.rows[::-1], self.lengths[::-1])
 
 
-class Side(NamedTuple):
+class BlockSums(NamedTuple):
     """What is known of all blocks of one text: of k sentences up to each of the n + 1 borders, at k - 1.
 
     `rows` (K - 1 + n + 1, d) are the vectors, after K of zeros. `norms`, `apart` (the mean of 1 - cos to the
@@ -165,7 +165,7 @@ def align_texts(
         borders = np.arange(n + m + 1)[:, None] * [n > 0, m > 0]
         return AlignedTexts(borders, np.ones(n + m))
     source, target = source.astype(np.float32), target.astype(np.float32)
-    levels = [[Text(source, np.maximum(lengths[0], 1.0)), Text(target, np.maximum(lengths[1], 1.0))]]
+    levels = [[TextRows(source, np.maximum(lengths[0], 1.0)), TextRows(target, np.maximum(lengths[1], 1.0))]]
     while len(levels[-1][0].rows) * len(levels[-1][1].rows) > _WHOLE:
         levels.append([text.coarser() for text in levels[-1]])
     # Every pair of borders of the coarsest texts, then those near the path.
@@ -245,7 +245,7 @@ def _padded(array: Numbers, largest: int) -> Numbers:
     return np.concatenate([np.zeros((largest, *array.shape[1:]), array.dtype), array])
 
 
-def sides_of(texts: list[Text], largest: int) -> tuple[Side, Side]:
+def sides_of(texts: list[TextRows], largest: int) -> tuple[BlockSums, BlockSums]:
     """What is known of the blocks of two texts, of up to `largest` sentences."""
     found = []
     units = [_unit(text.rows).mean(axis=0) for text in texts]
@@ -256,7 +256,7 @@ def sides_of(texts: list[Text], largest: int) -> tuple[Side, Side]:
         apart = [np.maximum(1 - dot / norm, 1e-6) for dot, norm in zip(dots, norms, strict=True)]
         sizes = [np.maximum(size, 1.0) for size in _sums(_padded(text.lengths, largest), largest)]
         arrays = (np.array(one, np.float32) for one in (norms, apart, sizes))
-        found.append(Side(rows, *arrays))
+        found.append(BlockSums(rows, *arrays))
     return found[0], found[1]
 
 
@@ -264,7 +264,7 @@ def _unit(rows: Matrix) -> Matrix:
     return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), _TINY))
 
 
-def first_model(texts: list[Text], sides: tuple[Side, Side]) -> Model:
+def first_model(texts: list[TextRows], sides: tuple[BlockSums, BlockSums]) -> Model:
     """What is known before any block: shares and weights of other texts, and z of a grid of sentences."""
     largest = len(sides[0].norms)
     shares = np.full((largest + 1, largest + 1), _RARE)
@@ -298,7 +298,9 @@ def _band(borders: Borders) -> Band:
     return np.maximum(borders[first, 1] - _RADIUS, 0), np.minimum(borders[last + 1, 1] + _RADIUS, m)
 
 
-def _chunks(sides: tuple[Side, Side], band: Band, model: Model) -> Iterator[tuple[range, int, Numbers]]:
+def _chunks(
+    sides: tuple[BlockSums, BlockSums], band: Band, model: Model
+) -> Iterator[tuple[range, int, Numbers]]:
     """Source borders, the first target border, and the log odds (K, K + 1, r, c) of the blocks up to them."""
     source, target = sides
     begin, end = band
@@ -321,7 +323,7 @@ def _chunks(sides: tuple[Side, Side], band: Band, model: Model) -> Iterator[tupl
 
 
 def _forward(
-    sides: tuple[Side, Side], band: Band, model: Model, add: np.ufunc
+    sides: tuple[BlockSums, BlockSums], band: Band, model: Model, add: np.ufunc
 ) -> tuple[list[Numbers], list[NDArray[np.int8]]]:
     """The log odds of all blocks up to each pair of borders in the band, and the last block of the best ones.
 
@@ -353,7 +355,7 @@ def _forward(
     return totals, last
 
 
-def best_blocks(sides: tuple[Side, Side], band: Band, model: Model) -> tuple[Borders, Numbers]:
+def best_blocks(sides: tuple[BlockSums, BlockSums], band: Band, model: Model) -> tuple[Borders, Numbers]:
     """The borders (b + 1, 2) of the best blocks, and their log odds (b,)."""
     totals, last = _forward(sides, band, model, np.maximum)
     i, j = len(totals) - 1, int(band[1][-1])
@@ -367,7 +369,9 @@ def best_blocks(sides: tuple[Side, Side], band: Band, model: Model) -> tuple[Bor
     return found, np.diff([totals[i][j - band[0][i]] for i, j in found])
 
 
-def _learned_in_rounds(sides: tuple[Side, Side], band: Band, borders: Borders, first: Model) -> Model:
+def _learned_in_rounds(
+    sides: tuple[BlockSums, BlockSums], band: Band, borders: Borders, first: Model
+) -> Model:
     """The model learned in rounds from these blocks; of a long text, from those in the middle."""
     matched = np.flatnonzero(np.diff(borders, axis=0).all(axis=1))
     if (surplus := (len(matched) - _SAMPLE) // 2) > 0:
@@ -375,7 +379,9 @@ def _learned_in_rounds(sides: tuple[Side, Side], band: Band, borders: Borders, f
         (i, j), (n, m) = borders[0], borders[-1]
         parts = ((sides[0], i, n), (sides[1], j, m))
         source, target = (
-            Side(side.rows[begin : end + len(side.norms)], *(one[:, begin : end + 1] for one in side[1:]))
+            BlockSums(
+                side.rows[begin : end + len(side.norms)], *(one[:, begin : end + 1] for one in side[1:])
+            )
             for side, begin, end in parts
         )
         low, high = (np.clip(one[i : n + 1], j, m) - j for one in band)
@@ -385,7 +391,7 @@ def _learned_in_rounds(sides: tuple[Side, Side], band: Band, borders: Borders, f
     return _learned(sides, borders, first)
 
 
-def _learned(sides: tuple[Side, Side], borders: Borders, first: Model) -> Model:
+def _learned(sides: tuple[BlockSums, BlockSums], borders: Borders, first: Model) -> Model:
     """The model of the blocks found, among which the first one counts as _PRIOR blocks."""
     kinds = np.diff(borders, axis=0)
     matched = np.flatnonzero(kinds.all(axis=1))
@@ -414,7 +420,7 @@ def _learned(sides: tuple[Side, Side], borders: Borders, first: Model) -> Model:
     return model._replace(weights=_regression(features[0], np.concatenate(features[1:]), first.weights))
 
 
-def _blocks(side: Side, ends: Borders, sizes: Borders) -> tuple[Matrix, Numbers, Numbers]:
+def _blocks(side: BlockSums, ends: Borders, sizes: Borders) -> tuple[Matrix, Numbers, Numbers]:
     """The unit vectors (b, d) of blocks, how far they are from the other text, and their lengths (b,)."""
     largest = len(side.norms)
     rows = np.zeros((len(ends), side.rows.shape[1]), side.rows.dtype)
@@ -443,7 +449,12 @@ def _regression(right: Numbers, wrong: Numbers, first: Numbers) -> Numbers:
 
 
 def probabilities_of(
-    texts: list[Text], sides: tuple[Side, Side], band: Band, model: Model, borders: Borders, odds: Numbers
+    texts: list[TextRows],
+    sides: tuple[BlockSums, BlockSums],
+    band: Band,
+    model: Model,
+    borders: Borders,
+    odds: Numbers,
 ) -> Numbers:
     """The probabilities (b,) of blocks with these log odds, by the forward and the backward sums."""
     before, _ = _forward(sides, band, model, np.logaddexp)

@@ -74,6 +74,7 @@ LINES = {
     "mine space --source text.fr --target text.en --src-lang fr --tgt-lang en": (
         "--neighbours", "--threshold",
     ),
+    "align-texts space --source text.fr --target text.en": ("--largest", "--min-probability"),
     "train-lm text.fr --lang fr --out out.arpa": ("--order",),
     "embed text.fr --lang fr --dim 4 --epochs 1 --min-count 1 --out out.vec": (
         "--dim", "--min-count", "--max-vocab", "--seed",

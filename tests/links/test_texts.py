@@ -12,7 +12,7 @@ from muse.links import texts
 from muse.links.texts import (
     AlignedTexts,
     Model,
-    Text,
+    TextRows,
     align_texts,
     best_blocks,
     first_model,
@@ -60,7 +60,7 @@ def test_blocks_and_their_probabilities_are_those_of_all_sequences(seed: int, la
     rng = np.random.default_rng(seed)
     rows = rng.normal(size=(4, 4)).astype(np.float32), rng.normal(size=(5, 4)).astype(np.float32)
     lengths = rng.uniform(5, 90, 4), rng.uniform(5, 90, 5)
-    pair = [Text(rows[0], lengths[0]), Text(rows[1], lengths[1])]
+    pair = [TextRows(rows[0], lengths[0]), TextRows(rows[1], lengths[1])]
     sides = sides_of(pair, largest)
     model = first_model(pair, sides)
     band = np.zeros(5, np.int64), np.full(5, 5)
@@ -98,9 +98,11 @@ def made_up(seed: int, count: int, gap: int = 0) -> tuple[Matrix, Matrix, Length
             for place in range(number):
                 side.append(parts[places == place].sum(axis=0) + rng.normal(0, 0.6, 30))
                 size.append(lengths[places == place].sum() * rng.uniform(0.9, 1.1))
-    blocks = {(i, n, j, m) for i, n, j, m in steps(np.cumsum([(0, 0), *kinds], axis=0)) if i < n and j < m}
+    blocks: set[tuple[int, ...]] = {
+        (i, n, j, m) for i, n, j, m in steps(np.cumsum([(0, 0), *kinds], axis=0)) if i < n and j < m
+    }
     source, target = (np.array(side, np.float32) for side in sides)
-    return source, target, (np.array(sizes[0]), np.array(sizes[1])), blocks
+    return source, target, (np.array(sizes[0], float), np.array(sizes[1], float)), blocks
 
 
 def right(found: AlignedTexts, blocks: set[tuple[int, ...]]) -> float:
@@ -154,7 +156,8 @@ def test_twice_the_length_is_twice_the_work(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(("n", "m"), [(0, 0), (0, 2), (2, 0), (1, 1), (1, 3)])
 def test_the_shortest_texts_have_blocks(n: int, m: int) -> None:
     rng = np.random.default_rng(0)
-    found = align_texts(rng.normal(size=(n, 3)), rng.normal(size=(m, 3)), (np.ones(n), np.ones(m)))
+    source, target = (rng.normal(size=(count, 3)).astype(np.float32) for count in (n, m))
+    found = align_texts(source, target, (np.ones(n), np.ones(m)))
     assert found.borders[-1].tolist() == [n, m]
     assert len(found.probabilities) == len(found.borders) - 1
     assert ((found.probabilities >= 0) & (found.probabilities <= 1)).all()

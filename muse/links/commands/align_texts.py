@@ -48,7 +48,7 @@ class AlignTextsOptions(EncoderOptions, Languages, Threads, Common):
     ),
 )
 def align_texts(options: AlignTextsOptions) -> Report | None:
-    """Align two whole texts whose sentences correspond in order.
+    """Align two whole texts, sentence by sentence.
 
     A block has up to three sentences on each side, and none on one where a sentence has no counterpart. The
     encoder, the lengths, and the names, numbers and signs of both texts decide. Empty lines are skipped.
