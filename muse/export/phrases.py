@@ -22,7 +22,7 @@ from muse.text.phrase_table import BAR
 from muse.vectors import Doubles
 
 NO_WORD, ANY = "", " "  # what a word without a link is counted with, and every word
-PRIOR = 4.0  # of powers of two up to it, the likeliest on held-out sentence pairs
+PRIOR = 4.0  # of powers of two, the likeliest on held-out sentences of Tatoeba, English and French
 SMALLEST = 1e-30  # Moses takes logarithms, so no probability may be rounded to zero
 WORD_FOR_WORD = "0-0"
 
