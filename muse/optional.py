@@ -40,7 +40,12 @@ PACKAGES = (
         },
     ),
     OptionalPackage(
-        "links", {"Sentences": "commands.link.link commands.align_texts.align_texts"}, needs=("sentences",)
+        "links",
+        {
+            "Sentences": "commands.link.link commands.align_texts.align_texts",
+            "evaluate: Sentences": "commands.evaluate_links.evaluate_links",
+        },
+        needs=("sentences",),
     ),
     OptionalPackage("cluster"),
     OptionalPackage("dictionary_formats", {"dictionaries": "formats.FORMATS"}),

@@ -39,7 +39,12 @@ OPTIONAL_IMPORTS = {"web": {"report"}, "sentences": {"cluster"}, "links": {"sent
 SEE_LEARNING = {"learn", "api", "commands"}
 
 ONLY_USERS = {
-    "click": {"cli", "commands", *(f"{name}.command" for name in ("cluster", "fetch")), "sentences.commands"},
+    "click": {
+        "cli",
+        "commands",
+        *(f"{name}.command" for name in ("cluster", "fetch")),
+        *(f"{name}.commands" for name in ("links", "sentences")),
+    },
     "faiss": {"learn.initialise.clusters", "report.word_map", "search.approximate", "search.exact"},
     "fastapi": {"web"},
     "fasttext": {"embedding.fasttext_process", "files.vectors.fasttext"},
@@ -69,6 +74,7 @@ ONLY_USERS = {
         "procrustes",
         "learn.initialise.clusters",
         "learn.verdict",
+        "links.similarity",
         "ranking.oov",
         "ranking.probability",
         "ranking.spelling",

@@ -57,7 +57,7 @@ MISTAKES = [
     usage("evaluate space --task sentence", "'sentence' is not one of"),
     usage("evaluate space", "Missing option '--dictionary'"),
     usage("evaluate space --dictionary gold.txt --encoder mean",
-          "--encoder is for --task sentences, mining, sts, relatedness, nli, transfer or probe, "
+          "--encoder is for --task sentences, mining, sts, relatedness, nli, transfer, probe or links, "
           "not for words"),
     usage("translate space fr20 --to en", "No such option '--to'"),
     usage("induce space", "Missing option '--out'"),

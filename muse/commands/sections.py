@@ -72,7 +72,9 @@ def _find_space(ctx: click.Context) -> None:
     space, words = ctx.params["space"], ctx.params.get("words")
     # Several parts, or a folder that is there: a typing error in it must not be taken for a word.
     a_word = isinstance(words, tuple) and space is not None and len(space.parts) == 1 and not space.is_dir()
-    if not (a_word or space is None) or ctx.params.get("translator") is not None:
+    if not (a_word or space is None) or any(
+        ctx.params.get(name) is not None for name in ("translator", "links")
+    ):
         return
     # Not above: numpy needs more address space than there may be, which is checked later.
     from muse.errors import BadFile

@@ -6,17 +6,17 @@ Places are counted from 0. With probabilities, a link is written `i-j:p`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
 from muse.errors import BadFile
-from muse.vectors import Flags, Matrix, Numbers
+from muse.vectors import Doubles, Flags, Matrix, Numbers
 
 Symmetrisation = Literal["intersection", "union", "grow-diag", "grow-diag-final-and"]
-SYMMETRISATIONS: tuple[str, ...] = get_args(Symmetrisation)
+TokenPair = tuple[Sequence[str], Sequence[str]]  # the words of a sentence and of its translation
 _LINK = re.compile(r"(\d{1,9})-(\d{1,9})(?::(\d*\.?\d+(?:e-?\d+)?))?", re.ASCII)
 _AROUND = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))
 
@@ -33,7 +33,7 @@ class Links:
     probability: Matrix
 
     @classmethod
-    def of(cls, chosen: Flags, probability: Matrix) -> Links:
+    def of(cls, chosen: Flags, probability: Matrix | Doubles) -> Links:
         """The links that are `chosen` (s, t), with their probabilities (s, t)."""
         source, target = np.nonzero(chosen)
         return cls(source, target, np.asarray(probability[source, target], np.float32))

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from muse.errors import BadSetting
 from muse.languages import english_name, language_code, writes_right_to_left
-from muse.links.linker import Linker
+from muse.links.linker import MOST_WORDS, Linker
 from muse.links.links import Links
 from muse.space import Space
 from muse.text.tokens import Tokeniser
@@ -100,11 +101,17 @@ class LinkedPair:
 
 def link_texts(space: Space, languages: tuple[str, str], texts: tuple[str, str]) -> LinkedPair:
     """Two sentences with the links between their words, by a space that has both languages."""
+    linker = space.once(Linker, languages, lambda: Linker(space, languages))
     one, two = (
         written_tokens(Tokeniser(language, space.vectors(language).index), text)
         for language, text in zip(languages, texts, strict=True)
     )
-    (links,) = Linker(space, languages).link([([token.text for token in one], [token.text for token in two])])
+    words = [token.text for token in one], [token.text for token in two]
+    if (most := max(map(len, words))) > MOST_WORDS:
+        raise BadSetting(
+            f"a sentence must have at most {MOST_WORDS:,} words, got {most:,}; give one sentence"
+        )
+    (links,) = linker.link([words])
     written = [token.written for token in one], [token.written for token in two]
     return LinkedPair.of(texts, written, links, languages)
 

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from muse.export.phrases import NO_WORD, PhraseCounts
-from muse.links.linker import TokenPair
-from muse.links.links import Links
+from muse.links.links import Links, TokenPair
 from muse.links.text_pairs import linked_text
 from muse.space import Space
 from muse.text.phrase_table import BAR, escaped

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from muse.errors import BadFile
 from muse.files.plain_text import read_lines
-from muse.links.linker import Linker, TokenPair
-from muse.links.links import Links
+from muse.links.linker import Linker
+from muse.links.links import Links, TokenPair
 from muse.space import Space
 from muse.text.tokens import Tokeniser
 from muse.text.written import written_tokens

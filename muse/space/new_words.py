@@ -123,17 +123,22 @@ def load_new_words(space: Space, language: str, path: Path | str, *, fit: bool =
 
 
 def own_new_words(
-    space: Space, language: str, *, by_forms: bool = True, progress: Progress | None = None
+    space: Space,
+    language: str,
+    *,
+    by_forms: bool = True,
+    progress: Progress | None = None,
+    most: int | None = None,
 ) -> NewWords:
     """New words composed of the words of the space, without a file.
 
     With `by_forms`, that is of their known forms, where there are some (`muse.space.inflections`). Elsewhere
-    it is of n-grams, which are learned when the first such word is asked for.
+    it is of n-grams, which are learned when the first such word is asked for, of the `most` frequent words.
     """
     side = space.vectors(language)
     rules = find_rules(space, language) if by_forms else SuffixRules.none(side.dimension)
     known = np.asarray(side.matrix)
-    subwords = cache(lambda: learn_subwords(side.words, known, progress=progress))
+    subwords = cache(lambda: learn_subwords(side.words[:most], known[:most], progress=progress))
 
     def has(word: str) -> bool:
         """Whether a form of the word is known, or enough of its n-grams."""

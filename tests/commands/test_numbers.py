@@ -75,6 +75,10 @@ LINES = {
         "--neighbours", "--threshold",
     ),
     "align-texts space --source text.fr --target text.en": ("--largest", "--min-probability"),
+    "link space --source text.fr --target text.en": ("--threshold", "--rounds"),
+    "evaluate space --task links --source text.fr --target text.en --gold links.gold": (
+        "--threshold", "--rounds", "--seed",
+    ),
     "train-lm text.fr --lang fr --out out.arpa": ("--order",),
     "embed text.fr --lang fr --dim 4 --epochs 1 --min-count 1 --out out.vec": (
         "--dim", "--min-count", "--max-vocab", "--seed",
@@ -117,6 +121,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
         np.save(folder / f"{vectors.language}.npy", vectors.matrix)
     pairs = toy_text(200)
     write_text(folder / "pairs.tsv", pairs)
+    (folder / "links.gold").write_text("1-1\n" * len(pairs))
     (folder / "data").mkdir()
     for place, language in enumerate(("en", "fr")):
         text = "".join(f"{pair[place]}\n" for pair in pairs)

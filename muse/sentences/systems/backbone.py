@@ -48,11 +48,12 @@ class Backbone(ABC):
 
     `name` stands in signatures, such as space or bert@3f2a. `dimension` is the number of columns K.
     `settings` are the JSON values that identify the backbone in a saved encoder; empty for the words of its
-    space.
+    space. A sentence has at most the `longest` number of ids.
     """
 
     name: str
     dimension: int
+    longest: int = LONGEST
     settings: Mapping[str, Any]
 
     @abstractmethod
@@ -103,11 +104,14 @@ def warn_of_another_language(
         )  # fmt: skip
 
 
-def open_backbone(space: Space, folder: Path | None, device: str = "cpu") -> Backbone:
-    """The backbone in a folder, an xlm of muse or a Hugging Face encoder; by default the words of a space."""
+def open_backbone(space: Space, folder: Path | None, device: str = "cpu", depth: float = 1.0) -> Backbone:
+    """The backbone in a folder, an xlm of muse or a Hugging Face encoder; by default the words of a space.
+
+    Of a Hugging Face encoder only this share of the layers is used, its `depth`.
+    """
     if folder is None:
         return SpaceBackbone(space, device)
-    return XlmBackbone(folder, device) if is_encoder(folder) else HuggingFaceBackbone(folder, device)
+    return XlmBackbone(folder, device) if is_encoder(folder) else HuggingFaceBackbone(folder, device, depth)
 
 
 def restored_backbone(saved: Mapping[str, Any], space: Space) -> Backbone:
@@ -154,6 +158,7 @@ class XlmBackbone(FolderBackbone):
         super().__init__(folder, checksum(folder / ARRAYS), device)
         self._network: XlmNetwork = network.to(device).requires_grad_(False)
         self.dimension = network.dimension
+        self.longest = network.config.length - 2  # with <bos> and <eos>
 
     def reader(self, language: str) -> Reader:
         """The reader of pieces, the same for all languages; BadSetting for one that the model lacks."""
@@ -162,7 +167,7 @@ class XlmBackbone(FolderBackbone):
                 f"{self._folder}: this model was trained on {', '.join(self._network.languages)}, got "
                 f"{language!r}; train one with text of it"
             )
-        return Limited(self._network.pieces, self._network.config.length - 2)  # with <bos> and <eos>
+        return Limited(self._network.pieces, self.longest)
 
     @torch.no_grad()
     def matrices(self, batch: Ragged, language: str) -> Matrices:
@@ -179,15 +184,16 @@ class HuggingFaceBackbone(FolderBackbone, Reader):
     MissingExtra without transformers.
     """
 
-    def __init__(self, folder: Path, device: str = "cpu") -> None:
+    def __init__(self, folder: Path, device: str = "cpu", depth: float = 1.0) -> None:
         super().__init__(folder, _checked_weights(folder), device)
         with _loading(folder):
             self._tokenizer, self._model = _loaded(folder)
+            _cut_layers_(self._model, depth)
             self._model.to(device)
             self.dimension = int(self._model.config.hidden_size)
             self._before, self._after = _around(self._tokenizer)
-            self._longest = self._room() - len(self._before) - len(self._after)
-            if self._longest < 1 or not self.matrices(self.read(["a"]).sentences, "").rows.numel():
+            self.longest = self._room() - len(self._before) - len(self._after)
+            if self.longest < 1 or not self.matrices(self.read(["a"]).sentences, "").rows.numel():
                 raise ValueError("it computes no rows")
 
     def reader(self, language: str) -> Reader:
@@ -200,7 +206,7 @@ class HuggingFaceBackbone(FolderBackbone, Reader):
         found = self._tokenizer(texts, add_special_tokens=False, verbose=False).input_ids if texts else []
         reading, unknown = Reading.of(found, PIECE), self._tokenizer.unk_token_id
         # Unknown words are kept as the model's special piece, if it has one.
-        return (reading if unknown is None else reading.marking(unknown)).cut(self._longest)
+        return (reading if unknown is None else reading.marking(unknown)).cut(self.longest)
 
     @torch.no_grad()
     def matrices(self, batch: Ragged, language: str) -> Matrices:
@@ -262,6 +268,14 @@ def _loaded(folder: Path) -> tuple[Any, Any]:
         )
     model = model.get_encoder() if model.config.is_encoder_decoder else model
     return tokenizer, model.eval().requires_grad_(False)
+
+
+def _cut_layers_(model: Any, depth: float) -> None:
+    """Removes the layers behind a share of them, rounded; a model whose layers are not one list is kept."""
+    count = getattr(model.config, "num_hidden_layers", 0)
+    for part in model.modules():
+        if isinstance(part, torch.nn.ModuleList) and len(part) == count:
+            del part[max(1, round(depth * count)) :]
 
 
 def _check_layers(folder: Path, config: Mapping[str, Any]) -> None:

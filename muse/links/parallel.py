@@ -1,0 +1,171 @@
+"""Parallel text: pairs of sentences, line by line, from two files, a table or a TMX, and their tokens."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Container, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice, zip_longest
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from muse.errors import BadFile, Mismatch
+from muse.files.detect import open_beginning
+from muse.files.dictionary_format import DictionaryFile
+from muse.files.lexicons import formats
+from muse.files.plain_text import read_lines
+from muse.files.tables import TableColumns, read_columns
+from muse.links.linker import MOST_WORDS
+from muse.links.pair import Place, places_of
+from muse.space import Space
+from muse.text.segmentation import unspaced_language
+from muse.text.tokens import Tokeniser
+from muse.text.written import written_tokens
+
+log = logging.getLogger(__name__)
+
+Words = Literal["auto", "spaced", "ours"]
+LONGEST = 20_000  # characters of a sentence
+SAMPLE = 200  # sentences that tell whether text is tokenised
+_BARS = " ||| "  # between the sentences of a line, as fast_align has it
+_TABLE = TableColumns(
+    {"source": ("source", "src"), "target": ("target", "tgt", "translation")},
+    advice="put a tab between two sentences, keep two columns with cut -f1,2, or give --source and --target",
+)
+_GLUED, _ALONE = re.compile(r"\w[,;:!?]$"), re.compile(r"[,;:!?]$")
+_LONG_WORD = 6  # letters on average, of text whose words have no spaces between them
+
+
+class Sentence(NamedTuple):
+    """A sentence, its words as they are looked up, and as they are written, which contractions are not."""
+
+    text: str
+    tokens: tuple[str, ...]
+    written: tuple[str, ...]
+
+    @property
+    def places(self) -> list[Place]:
+        """From which character to which each word is."""
+        return places_of(self.written, self.text)
+
+
+@dataclass(frozen=True)
+class ParallelFiles:
+    """Pairs of sentences in two files, aligned by line, or in one, a table of two columns or a TMX."""
+
+    files: tuple[Path, ...]
+    languages: tuple[str, str]
+
+    def __iter__(self) -> Iterator[tuple[str, str, str]]:
+        """Yields where each pair stands, and its sentences; a pair may be empty."""
+        path = self.files[0]
+        if len(self.files) == 2:
+            yield from self._lines()
+        elif path.name.lower().removesuffix(".gz").endswith((".tmx", ".xml")):
+            with open_beginning(path) as beginning:
+                pairs = formats()["tmx"].read(DictionaryFile(beginning, self.languages))
+                for place, line in enumerate(pairs, 1):
+                    yield f"{path}, pair {place}", *line.pair
+        elif path.suffix.lower() in (".csv", ".xlsx", ".parquet", ".jsonl"):
+            for where, (one, two) in read_columns(path, _TABLE):
+                yield where, one, two
+        else:
+            yield from self._table()
+
+    def _lines(self) -> Iterator[tuple[str, str, str]]:
+        source, target = self.files
+        both = zip_longest(read_lines(source), read_lines(target))
+        for number, (one, two) in enumerate(both, 1):
+            if one is None or two is None:
+                shorter, longer = (source, target) if one is None else (target, source)
+                raise Mismatch(
+                    f"files aligned by line must have the same number of lines, got {number - 1} in "
+                    f"{shorter} and more in {longer}; use the files as they were aligned"
+                )
+            yield f"{source}:{number}", one, two
+
+    def _table(self) -> Iterator[tuple[str, str, str]]:
+        for number, line in enumerate(read_lines(self.files[0]), 1):
+            where = f"{self.files[0]}:{number}"
+            cells = line.split(_BARS) if _BARS in line else line.split("\t")
+            if len(cells) != 2 and line.strip():
+                raise BadFile(
+                    f"{where}: expected two sentences, with a tab or{_BARS}between them, got {len(cells)} "
+                    f"({line[:60]!r}); {_TABLE.advice}"
+                )
+            yield where, *(cells if len(cells) == 2 else ("", ""))
+
+
+def tokenised(
+    pairs: Iterator[tuple[str, str, str]] | ParallelFiles, split: Sequence[Splitter]
+) -> Iterator[tuple[Sentence, Sentence]]:
+    """Yields both sentences of each pair with their words; BadFile for one that is too long."""
+    for where, *texts in pairs:
+        found = []
+        for text, one in zip(texts, split, strict=True):
+            if len(text) > LONGEST:
+                raise _too_long(where, LONGEST, "characters", len(text))
+            found.append(sentence := one(text))
+            if len(sentence.tokens) > MOST_WORDS:
+                raise _too_long(where, MOST_WORDS, "words", len(sentence.tokens))
+        yield found[0], found[1]
+
+
+def _too_long(where: str, most: int, unit: str, got: int) -> BadFile:
+    return BadFile(
+        f"{where}: expected a sentence of at most {most:,} {unit}, got {got:,}; split the text into sentences"
+    )
+
+
+Splitter = Callable[[str], Sentence]
+
+
+def splitters(pairs: ParallelFiles, words: Words, space: Space) -> list[Splitter]:
+    """What splits the sentences of each language into words: at spaces if the text is tokenised."""
+    sample = [texts for _, *texts in islice(pairs, SAMPLE)]
+    found: list[Splitter] = []
+    for side, language in enumerate(pairs.languages):
+        spaced = words == "spaced" or (
+            words == "auto" and is_tokenised([texts[side] for texts in sample], language)
+        )
+        log.info("%s: words are %s", language, "those between spaces" if spaced else "found by tokenising")
+        found.append(at_spaces if spaced else Tokenised(language, space.vectors(language).index))
+    return found
+
+
+def is_tokenised(lines: Sequence[str], language: str) -> bool:
+    """Whether signs stand apart from words; without signs, it is taken to be so where words have spaces.
+
+    >>> is_tokenised(["Yes , sir ."], "en"), is_tokenised(["Yes, sir."], "en")
+    (True, False)
+    """
+    parts = [part for line in lines for part in line.split()]
+    if unspaced_language(language) and sum(map(len, parts)) > _LONG_WORD * len(parts):
+        return False
+    glued = sum(_GLUED.search(part) is not None for part in parts)
+    last = sum(len(line.split()[-1]) > 1 and line.rstrip()[-1] in ".。।" for line in lines if line.strip())
+    alone = sum(_ALONE.fullmatch(part) is not None for part in parts)
+    return 10 * glued <= alone and 2 * last <= len(lines)
+
+
+def at_spaces(text: str) -> Sentence:
+    """The sentence with the words between its spaces."""
+    words = tuple(text.split())
+    return Sentence(text, words, words)
+
+
+class Tokenised:
+    """Splits the sentences of a language as muse translate does, with contractions written out.
+
+    >>> Tokenised("fr")("L'eau, là.").places
+    [(0, 2), (2, 5), (5, 6), (7, 9), (9, 10)]
+    """
+
+    def __init__(self, language: str, known: Container[str] | None = None) -> None:
+        self._tokeniser = Tokeniser(language, known)
+
+    def __call__(self, text: str) -> Sentence:
+        """The sentence with its words."""
+        found = written_tokens(self._tokeniser, text)
+        return Sentence(text, tuple(token.text for token in found), tuple(token.written for token in found))
