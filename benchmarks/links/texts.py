@@ -61,15 +61,16 @@ class TextPair(NamedTuple):
 def drawn(name: str, pairs: Sequence[tuple[str, str]], seed: int) -> TextPair:
     """Texts of all the pairs, with merges, splits and omissions."""
     rng = random.Random(seed)
-    rest = [*pairs]
-    rng.shuffle(rest)
-    made = TextPair(name, [], [], [])
-    while rest:
+    order = [*pairs]
+    rng.shuffle(order)
+    made, place = TextPair(name, [], [], []), 0
+    while place < len(order):
         *sizes, _ = KINDS[rng.choices([*KINDS], [share for *_, share in KINDS.values()])[0]]
-        times = 1 if all(sizes) else rng.choices(*RUNS)[0]
-        for _ in range(times):
-            taken, rest = rest[: max(map(sum, sizes))], rest[max(map(sum, sizes)) :]
-            if len(taken) < max(map(sum, sizes)):
+        size = max(map(sum, sizes))
+        for _ in range(1 if all(sizes) else rng.choices(*RUNS)[0]):
+            taken = order[place : place + size]
+            place += size
+            if len(taken) < size:
                 break
             block = []
             for number, (text, counts) in enumerate(zip(made[1:3], sizes, strict=True)):
