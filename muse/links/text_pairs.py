@@ -5,7 +5,7 @@ from pathlib import Path
 
 from muse.errors import BadFile
 from muse.files.plain_text import read_lines
-from muse.links.linker import Linker
+from muse.links.linker import MOST_WORDS, Linker
 from muse.links.links import Links, TokenPair
 from muse.space import Space
 from muse.text.tokens import Tokeniser
@@ -13,7 +13,7 @@ from muse.text.written import written_tokens
 
 
 def linked_text(space: Space, direction: tuple[str, str], path: Path) -> Iterator[tuple[TokenPair, Links]]:
-    """The tokens of each sentence pair in a file, and their links by the space."""
+    """The tokens of each sentence pair in a file, and their links by the space and by all of the text."""
     tokenisers = [Tokeniser(language, space.vectors(language).index) for language in direction]
     pairs: list[TokenPair] = []
     for lines in read_text_pairs(path):
@@ -21,8 +21,11 @@ def linked_text(space: Space, direction: tuple[str, str], path: Path) -> Iterato
             [token.text for token in written_tokens(own, line)]
             for own, line in zip(tokenisers, lines, strict=True)
         )
-        pairs.append((source, target))
-    yield from zip(pairs, Linker(space, direction).link(pairs), strict=True)
+        if max(len(source), len(target)) <= MOST_WORDS:  # what is longer is no sentence
+            pairs.append((source, target))
+    linker = Linker(space, direction)
+    linker.learn(lambda: pairs, rounds=1)
+    yield from zip(pairs, linker.link(pairs), strict=True)
 
 
 def read_text_pairs(path: Path) -> Iterator[tuple[str, str]]:
