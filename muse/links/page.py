@@ -32,7 +32,7 @@ def check_page(page: Path) -> None:
 
 
 def write_page(page: Path, pairs: Iterable[LinkedPair], languages: tuple[str, str]) -> None:
-    """Write the page while the pairs come; it takes its name when it is whole."""
+    """Write the page while the pairs come; it is renamed once complete."""
     check_page(page)
     with replaced(page) as stream:
         for part in page_parts(pairs, languages, page.stem):

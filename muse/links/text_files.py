@@ -70,7 +70,7 @@ def read_text(path: Path, language: str, *, split: bool = False) -> SentenceText
 
 
 def check_text_blocks(path: Path, form: str | None) -> str:
-    """The format of a file of blocks, given or told by its name; raises what writing it would raise."""
+    """The format of a file of blocks, given or found by its name; raises what writing it would raise."""
     named = form_of(path, TEXT_BLOCK_FORMS)
     if named is None and path.suffix == ".gz":  # of what form_of takes for packed already
         named = next((one for one in ("jsonl", "tmx", "ladder") if path.name.endswith(f".{one}.gz")), None)

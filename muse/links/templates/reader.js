@@ -43,7 +43,7 @@ export class Reader {
     links.sort((one, other) => other[2] - one[2]);
     this.#links.set(pair, links);
     const sides = sidesOf(pair);
-    for (const side of sides) side.replaceChildren(...parted(side));
+    for (const side of sides) side.replaceChildren(...elements(side));
     sides.forEach((side, which) => {
       const best = new Map();
       for (const link of links) best.set(link[which], [...(best.get(link[which]) ?? []), link]);
@@ -63,7 +63,7 @@ export class Reader {
     return [...sidesOf(pair)[which].children];
   }
 
-  // Chooses a word, or none: it stays lit, has the focus, and is told.
+  // Chooses a word, or none: it stays lit, has the focus, and is announced.
   pin(word) {
     this.#pinned = word;
     const text = this.#light(word);
@@ -153,7 +153,7 @@ const pairOf = (word) => word.closest("[data-links]");
 const sidesOf = (pair) => [...pair.querySelectorAll(".side")];
 
 // The words of a text as elements, with what stands between them.
-function* parted(side) {
+function* elements(side) {
   const text = side.textContent;
   let last = 0;
   for (const [begin, end] of places(text, side.dataset.words?.split(" ").map(Number) ?? [])) {
