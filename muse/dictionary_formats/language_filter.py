@@ -29,10 +29,10 @@ def warn_of_explanations(path: Path, long: int, short: int) -> None:
 
 
 class LanguageFilter:
-    """The pairs of the languages that are wanted, and what the others were."""
+    """The pairs of the languages that are wanted, as they are and of any length if `exact`; what others were."""
 
-    def __init__(self, path: Path, languages: Languages | None) -> None:
-        self.path = path
+    def __init__(self, path: Path, languages: Languages | None, *, exact: bool = False) -> None:
+        self.path, self.exact = path, exact
         codes = languages and (language_code(languages[0]), language_code(languages[1]))
         self.wanted: Languages | None = codes
         self.others = Counter[tuple[str, str]]()
@@ -41,10 +41,11 @@ class LanguageFilter:
 
     def pair(self, one: str, two: str, of: tuple[str, str]) -> Iterator[PairLine]:
         """The pair, in the direction wanted, of words in the languages `of`; "" is an unknown one."""
-        one, two = (stripped(" ".join(word.split())) for word in (one, two))
+        if not self.exact:
+            one, two = (stripped(" ".join(word.split())) for word in (one, two))
         if not one or not two:
             return
-        if max(len(one.split()), len(two.split())) > LONGEST_PHRASE:
+        if not self.exact and max(len(one.split()), len(two.split())) > LONGEST_PHRASE:
             self.long += 1
             return
         alone = bool(of[0]) and one_language(of) and not (self.wanted and one_language(self.wanted))

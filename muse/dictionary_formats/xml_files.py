@@ -44,7 +44,7 @@ def _pairs(file: DictionaryFile) -> Iterator[PairLine]:
         begun.feed(file.beginning.source.peek(_HEAD))
     root = next((element for _, element in begun.read_events()), None)
     kind = None if root is None else _kind(root, file.path)
-    found = LanguageFilter(file.path, file.languages)
+    found = LanguageFilter(file.path, file.languages, exact=file.exact)
     try:
         for _, element in etree.iterparse(
             file.beginning.source, ("end",), tag=[*_ENTRIES, "{*}include"], **safe

@@ -10,6 +10,9 @@ import pytest
 
 from muse.errors import BadFile
 from muse.files import read_lexicon
+from muse.files.detect import open_beginning
+from muse.files.dictionary_format import DictionaryFile
+from muse.files.lexicons import formats
 from muse.lexicon import Lexicon
 
 FR_EN, EN_FR = ("fr", "en"), ("en", "fr")
@@ -250,3 +253,12 @@ def test_dict_cc(tmp_path: Path) -> None:
         read(tmp_path, DICT_CC, languages=("fr", "en"))
     with pytest.raises(BadFile, match="d.xml:2: expected words with a tab between, as dict.cc has"):
         read(tmp_path, "# compiled by dict.cc\nroi king\n")
+
+
+def test_sentences_of_a_translation_memory_are_read_as_they_are(tmp_path: Path) -> None:
+    wanted = ("(Oui), il est bien tard, et la nuit est noire.", "(Yes), it is rather late, and dark!")
+    path = tmp_path / "m.tmx"
+    path.write_text(memory(unit(("en", wanted[1]), ("fr", wanted[0]))), encoding="utf-8")
+    with open_beginning(path) as beginning:
+        lines = formats()["tmx"].read(DictionaryFile(beginning, FR_EN, "sentences"))
+        assert [line.pair for line in lines] == [wanted]
