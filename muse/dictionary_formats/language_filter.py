@@ -29,7 +29,7 @@ def warn_of_explanations(path: Path, long: int, short: int) -> None:
 
 
 class LanguageFilter:
-    """The pairs of the languages that are wanted, as they are and of any length if `exact`; what others were."""
+    """The pairs of the languages that are wanted, if `exact` as they are and however long; and the others."""
 
     def __init__(self, path: Path, languages: Languages | None, *, exact: bool = False) -> None:
         self.path, self.exact = path, exact

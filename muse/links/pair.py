@@ -11,7 +11,7 @@ from html import escape
 
 from muse.errors import BadSetting
 from muse.languages import english_name, language_code, writes_right_to_left
-from muse.links.linker import MOST_WORDS, Linker
+from muse.links.linker import MOST_WORDS, LinkConfig, Linker
 from muse.links.links import Links
 from muse.space import Space
 from muse.text.tokens import Tokeniser
@@ -19,6 +19,7 @@ from muse.text.written import written_tokens
 
 Place = tuple[int, int]  # where a word begins in its sentence, and where it ends
 PART = re.compile(r"\S+")  # of a text, between spaces
+UNSURE = 0.2  # the least probability of a link that is shown, pale, between two sentences
 _COLOURS = ("70, 130, 240", "235, 120, 40")  # seen on white and on black
 
 
@@ -100,8 +101,8 @@ class LinkedPair:
 
 
 def link_texts(space: Space, languages: tuple[str, str], texts: tuple[str, str]) -> LinkedPair:
-    """Two sentences with the links between their words, by a space that has both languages."""
-    linker = space.once(Linker, languages, lambda: Linker(space, languages))
+    """Two sentences with the links between their words, uncertain ones too, by a space of both languages."""
+    linker = space.once(Linker, languages, lambda: Linker(space, languages, config=LinkConfig(UNSURE)))
     one, two = (
         written_tokens(Tokeniser(language, space.vectors(language).index), text)
         for language, text in zip(languages, texts, strict=True)

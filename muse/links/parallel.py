@@ -64,7 +64,7 @@ class ParallelFiles:
             yield from self._lines()
         elif path.name.lower().removesuffix(".gz").endswith((".tmx", ".xml")):
             with open_beginning(path) as beginning:
-                pairs = formats()["tmx"].read(DictionaryFile(beginning, self.languages))
+                pairs = formats()["tmx"].read(DictionaryFile(beginning, self.languages, "sentences"))
                 for place, line in enumerate(pairs, 1):
                     yield f"{path}, pair {place}", *line.pair
         elif path.suffix.lower() in (".csv", ".xlsx", ".parquet", ".jsonl"):
