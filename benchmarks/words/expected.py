@@ -1,20 +1,27 @@
 """The expected share of right first translations against P@1, and the error of `muse.ranking.expected`.
 
     python -m benchmarks.words.expected --spaces FOLDER --out FILE.csv [--pairs en-fr,en-it]
-        [--help-given none,500,5000] [--draws 0-2] [--shared ../shared] [--threads 2]
+        [--help-given none,500,5000] [--draws 0-2] [--words 5000] [--without en-de=FILE.npz]
+        [--shared ../shared] [--threads 2]
     python -m benchmarks.words.expected --out FILE.csv --errors
 
 Each space is aligned once and kept in FOLDER with its answers (benchmarks/words/all_evidence.py); a row is of
-one direction. `expected` is what is printed, `surest` what it rests on: the mean probability over frequent
-words whose answer is not more probable for another word; `probability` is that of all, for comparison. P@1 is
-on the gold list (`_gold`) and on the training list, of words without a given pair. Like the gold list, the
-RARER_SHARE of the training list that comes last has rarer words: `rarer` is P@1 on these, or on the whole
-list where its order says nothing. `--errors` reads the file and prints how far off estimates are, language
-by language: P@1 had no part in them, but for the ERROR of the interval, which is that of other languages.
+one direction. With --words the answers to so many are chosen anew, without pairs. The usual trees were
+learned on en-de: for this pair others are given, by --without.
+
+`expected` is what is printed, `surest` what it rests on: the mean probability over frequent words whose
+answer is not more probable for another word; `probability` is that of all, for comparison. P@1 is on the gold
+list (`_gold`) and on the training list, of words without a given pair. Like the gold list, the RARER_SHARE of
+the training list that comes last has rarer words: `rarer` is P@1 on these, or on the whole list where its
+order says nothing. `--errors` reads the file and prints how far off estimates are, language by language:
+P@1 had no part in them, but for the ERROR of the interval, which is that of other languages. `noise` is the
+calibration error that right probabilities would have, on average, on a list of so many words.
 """
 
 import argparse
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +29,7 @@ import numpy as np
 
 from benchmarks.support.draws import NONE, write_draw
 from benchmarks.support.kept_rows import read_rows
-from benchmarks.support.options import NEEDED, command_line
+from benchmarks.support.options import NEEDED, REPEATED, command_line
 from benchmarks.support.pairs import SHARED, Pair, find_pair, known_targets
 from benchmarks.support.tables import append_rows, commit, header, numbers, today
 from benchmarks.support.tables import row as table_row
@@ -30,7 +37,10 @@ from benchmarks.words.all_evidence import calibration_error, made
 from muse.files import read_lexicon
 from muse.lexicon import Lexicon
 from muse.ranking.expected import WIDTH, ExpectedPrecision, frequent_probability, log_odds_of
+from muse.ranking.model import read_pretrained
+from muse.ranking.train_ranker import learn_answers
 from muse.search.exact import set_threads
+from muse.space import Space
 from muse.space.derived import AnswerTable
 from muse.vectors import Vectors
 
@@ -41,15 +51,20 @@ LEAST_QUERIES = 100  # of a list that errors are measured on
 COLUMNS = (
     "pair", "help", "draw", "source", "target", "words", "by", "expected", "low", "high", "surest",
     "probability", "held_out", "queries", "p_at_1", "rarer", "query_probability", "calibration_error",
-    "queries_gold", "p_at_1_gold", "query_probability_gold", "calibration_error_gold", "commit", "date",
+    "noise",    "queries_gold", "p_at_1_gold", "query_probability_gold", "calibration_error_gold",
+    "noise_gold", "commit", "date",
 )  # fmt: skip
+NOISE_DRAWS = 50
+GIVEN = {True: "without pairs", False: "with pairs"}
+ALL = "all"
 Row = dict[str, Any]
+Sides = tuple[Vectors, Vectors]
 
 
 def measured(
     table: AnswerTable,
     expected: ExpectedPrecision,
-    sides: tuple[Vectors, Vectors],
+    sides: Sides,
     lists: dict[str, Lexicon],
     *,
     by_frequency: bool,
@@ -62,6 +77,7 @@ def measured(
         "expected": expected.p_at_1 / 100, "low": expected.ci95[0] / 100, "high": expected.ci95[1] / 100,
         "surest": frequent_probability(table), "probability": first.sum() / (len(starts) - 1),
     }  # fmt: skip
+    rng = np.random.default_rng(0)
     for end, lexicon in lists.items():
         gold = known_targets(lexicon, *sides)
         queries = np.array(sorted(gold))
@@ -75,6 +91,8 @@ def measured(
         row |= {f"queries{end}": len(queries), f"p_at_1{end}": right.mean()}
         row |= {f"query_probability{end}": probability.mean()}
         row |= {f"calibration_error{end}": calibration_error(probability, right)}
+        drawn = (rng.random(len(probability)) < probability for _ in range(NOISE_DRAWS))
+        row |= {f"noise{end}": np.mean([calibration_error(probability, one) for one in drawn])}
         if not end:
             order = list(dict.fromkeys(x for x, _ in lexicon.pairs))
             begin = round((1 - RARER_SHARE) * len(order)) if by_frequency else 0
@@ -96,34 +114,58 @@ def lists_of(pair: Pair, own: int, known: frozenset[str], folder: Path) -> dict[
     return {end: Lexicon(tuple(one for one in pairs if one[0] not in known)) for end, pairs in read.items()}
 
 
+def answered(
+    space: Space, pair: Pair, words: str, draw: int, trees: Path | None
+) -> Iterator[tuple[AnswerTable, ExpectedPrecision, Sides] | None]:
+    """The answers of both directions, those of the space or of its most frequent words without pairs."""
+    sides = space.vectors(pair.source), space.vectors(pair.target)
+    if words == ALL:
+        for way in (sides, sides[::-1]):
+            table = space.answers(way[0].language, way[1].language)
+            expected = None if table is None else ExpectedPrecision.of_report(table.report)
+            yield None if table is None or expected is None else (table, expected, way)
+        return
+    few = sides[0].most_frequent(int(words)), sides[1].most_frequent(int(words))
+    pretrained = read_pretrained() if trees is None else read_pretrained(trees)
+    found = learn_answers(
+        (few[0].words, few[1].words), (np.array(few[0].matrix), np.array(few[1].matrix)),
+        rng=np.random.default_rng(draw), pretrained=pretrained,
+    )  # fmt: skip
+    for one, way in zip(found, (few, few[::-1]), strict=True):
+        table = replace(one.answers, report=one.report.as_json())
+        expected = ExpectedPrecision.of(frequent_probability(table))
+        yield None if one.report.by == "csls" else (table, expected, way)
+
+
 def rows(asked: argparse.Namespace) -> Iterator[Row]:
     """The rows of all spaces."""
+    without = {name: Path(path) for name, path in (one.split("=") for one in asked.without)}
     for name in asked.pairs.split(","):
-        pair = find_pair(name, asked.shared)
-        for help_ in asked.help_given.split(","):
-            for draw in numbers(asked.draws):
-                given = None
-                if help_ != NONE:
-                    given = write_draw(pair, pair.vectors(), help_, draw, asked.spaces)
-                space = made(pair, given, asked.spaces / f"{name}.{help_}.{draw}", draw, None)
-                known = read_lexicon(given).pairs if given else ()
-                sides = space.vectors(pair.source), space.vectors(pair.target)
-                for own, way in enumerate((sides, sides[::-1])):
-                    table = space.answers(way[0].language, way[1].language)
-                    expected = None if table is None else ExpectedPrecision.of_report(table.report)
-                    if table is None or expected is None:
-                        continue
-                    words = frozenset(one[own] for one in known)
-                    lists = lists_of(pair, own, words, asked.spaces)
-                    row = measured(table, expected, way, lists, by_frequency=not pair.split)
-                    row |= {"by": table.report["by"], "held_out": table.report.get("held_out_p_at_1", "")}
-                    row |= {"pair": name, "help": help_, "draw": draw, "commit": commit(), "date": today()}
-                    yield row
+        pair, trees = find_pair(name, asked.shared), without.get(name)
+        for help_, draw in product(asked.help_given.split(","), numbers(asked.draws)):
+            given = None
+            if help_ != NONE:
+                given = write_draw(pair, pair.vectors(), help_, draw, asked.spaces)
+            space = made(pair, given, asked.spaces / f"{name}.{help_}.{draw}", draw, trees)
+            known = read_lexicon(given).pairs if given else ()
+            for own, one in enumerate(answered(space, pair, asked.words, draw, trees)):
+                if one is None:
+                    continue
+                table, expected, way = one
+                lists = lists_of(pair, own, frozenset(pair[own] for pair in known), asked.spaces)
+                row = measured(table, expected, way, lists, by_frequency=not pair.split)
+                row |= {"by": table.report["by"], "held_out": table.report.get("held_out_p_at_1", "")}
+                yield row | {"pair": name, "help": help_, "draw": draw, "commit": commit(), "date": today()}
 
 
 def languages(rows: Sequence[Row]) -> list[str]:
     """All languages but English, which is on one side of most pairs."""
     return sorted({one for row in rows for one in (row["source"], row["target"])} - {"en"})
+
+
+def groups_of(row: Row) -> tuple[str, ...]:
+    """What a row is counted under: its languages, whether pairs were given, and all."""
+    return row["source"], row["target"], GIVEN[row["help"] == NONE], "all"
 
 
 def error_of(rows: Sequence[Row]) -> float:
@@ -144,22 +186,23 @@ def errors(path: Path) -> None:
         "in the interval",
         "in that of others",
     )
-    header(("language", "list", *columns, "calibration error"))
+    header(("language", "list", *columns, "calibration error", "of right probabilities"))
     for name, on, end in (("training", "rarer", ""), ("gold", "p_at_1_gold", "_gold")):
-        for language in (*languages(found), "all"):
-            of = [row for row in found if row[on] and language in (row["source"], row["target"], "all")]
+        for language in (*languages(found), *GIVEN.values(), "all"):
+            of = [row for row in found if row[on] and language in groups_of(row)]
             if not of:
                 continue
-            kept = (on, "expected", "probability", "low", "high", f"calibration_error{end}")
+            kept = (on, "expected", "probability", "low", "high", f"calibration_error{end}", f"noise{end}")
             values = np.array([[float(row[key]) for key in kept] for row in of])
-            true, expected, plain, low, high, calibration = values.T
+            true, expected, plain, low, high, calibration, noise = values.T
             off = [100 * abs(true - one).mean() for one in (expected, plain)]
             others = [row for row in alone if language not in (row["source"], row["target"])]
             odds = np.log(values[:, :2] / (1 - values[:, :2]))
             apart = abs(odds[:, 0] - odds[:, 1]) <= WIDTH * error_of(others)
             inside = (low <= true) & (true <= high), apart
             shares = (f"{100 * one.mean():.0f} %" for one in inside)
-            figures = (*(f"{one:.1f}" for one in off), *shares, f"{np.median(calibration):.3f}")
+            medians = (f"{np.median(one):.3f}" for one in (calibration, noise))
+            figures = (*(f"{one:.1f}" for one in off), *shares, *medians)
             table_row([language, name, len(of), *figures])
 
 
@@ -167,7 +210,8 @@ def main() -> None:
     """Measures, or prints the errors."""
     asked = command_line(
         __doc__, out=NEEDED, spaces=(Path("spaces"), "folder of the spaces"), pairs=PAIRS, help_given=NONE,
-        draws="0", errors=(False, "print those of --out"), shared=SHARED, threads=2,
+        draws="0", words=(ALL, "of either language"), without=REPEATED,
+        errors=(False, "print those of --out"), shared=SHARED, threads=2,
     )  # fmt: skip
     if asked.errors:
         errors(asked.out)
