@@ -64,7 +64,7 @@ class WordNumbers:
         self.of(words)
 
     def of(self, tokens: Sequence[str]) -> list[int]:
-        """The numbers of tokens; new ones are settled before their rows are used."""
+        """The numbers of tokens; rows of new ones are found before they are used."""
         found = []
         for token in tokens:
             number = self.numbers.get(token)

@@ -136,7 +136,7 @@ def test_a_space_may_have_the_name_of_a_task(muse: Command, space: Path, here: P
         ("rows space", "evaluate rows needs --pairs FILE, or --source FILE and --target FILE."),
         (
             "words space --encoder x",
-            "--encoder is for evaluate sentences, mining, sts, relatedness, nli, transfer or probe, "
+            "--encoder is for evaluate sentences, mining, sts, relatedness, nli, transfer, probe or links, "
             "not for words.",
         ),
         ("words space --dictionary gold.txt --retrieval margin", "margin is for evaluate sentences."),

@@ -61,6 +61,7 @@ LINES = {
         "--top", "--max-vocab", "--src-max", "--tgt-max", "--min-probability", "--precision",
     ),
     "export space --format moses --src fr --tgt en --out out": ("--top", "--temperature", "--max-vocab"),
+    "export space --format moses --src en --tgt fr --text-pairs pairs.tsv --out out": ("--longest",),
     "evaluate space --task sentences --src fr --tgt en --parallel pairs.tsv": ("--neighbours", "--seed"),
     "evaluate space --task sentences --src fr --tgt en --suite suite": ("--folds",),
     "evaluate space --task rows --src fr --tgt en --source fr.npy --target en.npy --store en.npy": (
