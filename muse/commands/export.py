@@ -84,7 +84,7 @@ class ExportOptions(OneSpace, Common, Seed, Device, Threads, Backend):
     )  # fmt: skip
     text_pairs: Path | None = option(
         None, section=OF_TABLES, only="moses", package="links",
-        help="moses: sentence pairs, as source<TAB>target, from which phrases are extracted.",
+        help="moses: sentence pairs (a table of two columns, a TMX) from which phrases are extracted.",
     )  # fmt: skip
     longest: int | None = option(
         None, section=OF_TABLES, metavar="N", least=1, only="moses", needs="text_pairs", package="links",

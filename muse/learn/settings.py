@@ -183,8 +183,8 @@ class AlignConfig(Seed, Backend, DictionaryForm):
     )  # fmt: skip
     text_pairs: Path | None = option(
         None, section="Help", package="links", only=ONE_SOURCE, recorded=True,
-        help="Sentence pairs, as source<TAB>target, maybe mined: how often words are linked in them helps to "
-        "choose the answers.",
+        help="Sentence pairs, a table of two columns or a TMX, maybe mined: how often words are linked in "
+        "them helps to choose the answers.",
     )  # fmt: skip
     evidence_format: str | None = option(
         None, section="Help", choices=DICTIONARY_FORMS, metavar="NAME", needs="evidence",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from muse.links.text_pairs import linked_text
+from muse.links.parallel import linked_text
 from muse.ranking.external_scores import ExternalScores
 from muse.ranking.lookup import lookup_entry
 from muse.space import Space

@@ -16,7 +16,8 @@ from muse.files.dictionary_format import DictionaryFile
 from muse.files.lexicons import formats
 from muse.files.plain_text import read_lines
 from muse.files.tables import TableColumns, read_columns
-from muse.links.linker import MOST_WORDS
+from muse.links.linker import MOST_WORDS, Linker, blocks
+from muse.links.links import Links, TokenPair
 from muse.links.pair import Place, places_of
 from muse.space import Space
 from muse.text.segmentation import unspaced_language
@@ -34,6 +35,7 @@ _TABLE = TableColumns(
     advice="put a tab between two sentences, keep two columns with cut -f1,2, or give --source and --target",
 )
 _GLUED, _ALONE = re.compile(r"\w[,;:!?]$"), re.compile(r"[,;:!?]$")
+_NUMBER = re.compile(r"-?\d*\.?\d+(?:e[-+]?\d+)?", re.ASCII)
 _LONG_WORD = 6  # letters on average, of text whose words have no spaces between them
 
 
@@ -52,7 +54,10 @@ class Sentence(NamedTuple):
 
 @dataclass(frozen=True)
 class ParallelFiles:
-    """Pairs of sentences in two files, aligned by line, or in one, a table of two columns or a TMX."""
+    """Pairs of sentences in two files, aligned by line, or in one, a table of two columns or a TMX.
+
+    A table of `muse mine` has scores before both.
+    """
 
     files: tuple[Path, ...]
     languages: tuple[str, str]
@@ -89,6 +94,8 @@ class ParallelFiles:
         for number, line in enumerate(read_lines(self.files[0]), 1):
             where = f"{self.files[0]}:{number}"
             cells = line.split(_BARS) if _BARS in line else line.split("\t")
+            if len(cells) == 3 and _NUMBER.fullmatch(cells[0]):  # the score of a mined pair
+                cells = cells[1:]
             if len(cells) != 2 and line.strip():
                 raise BadFile(
                     f"{where}: expected two sentences, with a tab or{_BARS}between them, got {len(cells)} "
@@ -123,7 +130,7 @@ Splitter = Callable[[str], Sentence]
 
 def splitters(pairs: ParallelFiles, words: Words, space: Space) -> list[Splitter]:
     """What splits the sentences of each language into words: at spaces if the text is tokenised."""
-    sample = [texts for _, *texts in islice(pairs, SAMPLE)]
+    sample = [texts for _, *texts in islice(pairs, SAMPLE)] if words == "auto" else []
     found: list[Splitter] = []
     for side, language in enumerate(pairs.languages):
         spaced = words == "spaced" or (
@@ -132,6 +139,14 @@ def splitters(pairs: ParallelFiles, words: Words, space: Space) -> list[Splitter
         log.info("%s: words are %s", language, "those between spaces" if spaced else "found by tokenising")
         found.append(at_spaces if spaced else Tokenised(language, space.vectors(language).index))
     return found
+
+
+def linked_text(space: Space, direction: tuple[str, str], path: Path) -> Iterator[tuple[TokenPair, Links]]:
+    """Yields the tokens of each pair of sentences in a file, and their links by the space alone."""
+    pairs, linker = ParallelFiles((path,), direction), Linker(space, direction)
+    both = tokenised(pairs, splitters(pairs, "ours", space))
+    for some in blocks(((one.tokens, two.tokens) for one, two in both), lambda pair: pair):
+        yield from zip(some, linker.link(some), strict=True)
 
 
 def is_tokenised(lines: Sequence[str], language: str) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from muse.export.phrases import NO_WORD, PhraseCounts
 from muse.links.links import Links, TokenPair
-from muse.links.text_pairs import linked_text
+from muse.links.parallel import linked_text
 from muse.space import Space
 from muse.text.phrase_table import BAR, escaped
 from muse.vectors import Vectors

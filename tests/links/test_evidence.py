@@ -7,7 +7,7 @@ import pytest
 
 from muse.errors import BadFile
 from muse.links.evidence import link_scores
-from muse.links.text_pairs import read_text_pairs
+from muse.links.parallel import ParallelFiles
 from tests.support.spaces import plain_space
 
 
@@ -27,8 +27,13 @@ def test_words_that_are_linked_often_lead(tmp_path: Path) -> None:
 
 
 def test_mined_pairs_have_a_score_before_them(tmp_path: Path) -> None:
-    (tmp_path / "a.tsv").write_text("1.2\tun chat\ta cat\nle chat\tthe cat\n")
-    assert list(read_text_pairs(tmp_path / "a.tsv")) == [("un chat", "a cat"), ("le chat", "the cat")]
-    (tmp_path / "b.tsv").write_text("un chat\n")
-    with pytest.raises(BadFile, match="b.tsv:1: expected source<TAB>target"):
-        list(read_text_pairs(tmp_path / "b.tsv"))
+    def pairs(name: str, text: str) -> list[tuple[str, str]]:
+        (tmp_path / name).write_text(text)
+        return [(one, two) for _, one, two in ParallelFiles((tmp_path / name,), ("fr", "en"))]
+
+    found = pairs("a.tsv", "1.2\tun chat\ta cat\nle chat\tthe cat\n")
+    assert found == [("un chat", "a cat"), ("le chat", "the cat")]
+    with pytest.raises(BadFile, match="b.tsv:1: expected two sentences"):
+        pairs("b.tsv", "un chat\n")
+    with pytest.raises(BadFile, match="c.tsv:1: expected two sentences"):
+        pairs("c.tsv", "un\tchat\ta cat\n")
