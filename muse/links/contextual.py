@@ -58,6 +58,9 @@ class TokenEncoder:
         rows = [self._rows([pair[side] for pair in pairs], side) for side in (0, 1)]
         if self._references is None:
             every = [np.concatenate(side) for side in rows]
+            if not all(map(len, every)):  # there is an empty sentence in each pair
+                empty = [np.zeros((len(one), len(two)), np.float32) for one, two in zip(*rows, strict=True)]
+                return empty, empty
             self._means = [unit(side).mean(axis=0) for side in every]
             steps = [max(1, len(side) // OTHERS) for side in every]
             known = zip(every, self._means, steps, strict=True)
