@@ -15,15 +15,19 @@ from numpy.typing import NDArray
 
 from muse.errors import BadFile
 from muse.files.archive import open_archive
-from muse.files.source import DAMAGED
+from muse.files.source import DAMAGED, cannot_open
 from muse.files.writing import replaced
+from muse.links.positions import LONGEST_JUMP
 from muse.vectors import Doubles, Numbers
 
 SLOTS = 1 << 24
 LEAST = 1e-3  # a smaller share of a link is not counted
 VERSION = 1
-_NAMES = ("languages", "temperature", "jumps", "slots", "values", "size")
-_OF_SIDES = ("words", "seen", "sums")
+_SHAPES: dict[str, tuple[int, ...]] = {
+    "version": (1,), "size": (1,), "temperature": (1,), "jumps": (2, 2 * LONGEST_JUMP + 1),
+    "slots": (), "values": (),
+}  # fmt: skip
+_WORDS, _OF_WORDS = ("words0", "words1"), ("seen0", "seen1", "sums0", "sums1")
 _HASH = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -78,20 +82,25 @@ def save_table(path: Path, arrays: Arrays) -> None:
 def load_table(path: Path) -> Arrays:
     """What a linker learned; BadFile for any other file."""
     try:
+        path.open("rb").close()
+    except OSError as error:
+        raise BadFile(cannot_open(path, error)) from error
+    try:
         with open_archive(path) as arrays:
-            names = *_NAMES, *(f"{name}{side}" for name in _OF_SIDES for side in (0, 1))
-            found = {name: arrays[name] for name in names}
-            version = int(arrays["version"][0])
-        words = [len(strings_of(found[f"words{side}"])) for side in (0, 1)]
-        counts = [[len(found[f"{name}{side}"]) for name in _OF_SIDES[1:]] for side in (0, 1)]
-        size, slots = int(found["size"][0]), found["slots"]
-        numbers = (found[name] for name in (*names[1:3], "values", *names[8:]))
-        if version != VERSION or any({*own} != {one} for own, one in zip(counts, words, strict=True)):
-            raise ValueError("expected those of this version, and of as many words")
-        if not all(np.isfinite(one).all() and (one >= 0).all() for one in numbers):
-            raise ValueError("expected finite numbers")
-        if size != SLOTS or (len(slots) and slots.max() >= size) or found["jumps"].ndim != 2:
-            raise ValueError("expected a table of this size")
+            found = {name: arrays[name] for name in (*_SHAPES, *_WORDS, *_OF_WORDS, "languages")}
+        words = [len(strings_of(found[name])) for name in _WORDS]
+        filled = len(found["slots"])
+        shapes = _SHAPES | {"slots": (filled,), "values": (filled,)}
+        shapes |= {name: (words[int(name[-1])],) for name in _OF_WORDS}
+        for name, shape in shapes.items():
+            if found[name].shape != shape or not (np.isfinite(found[name]) & (found[name] >= 0)).all():
+                raise ValueError(f"expected finite numbers {shape} as {name}")
+        strings_of(found["languages"])
+        if (int(found["version"][0]), int(found["size"][0])) != (VERSION, SLOTS):
+            raise ValueError(f"expected version {VERSION} with {SLOTS} counts")
+        found["slots"] = found["slots"].astype(np.int64, casting="safe")
+        if not found["temperature"].all() or not found["jumps"].all() or (found["slots"] >= SLOTS).any():
+            raise ValueError("expected probabilities above 0, and places in the table")
     except DAMAGED as error:
         raise BadFile(
             f"{path}: expected what muse link learned, got something else ({error}); save it again with "
