@@ -45,7 +45,8 @@ def main() -> None:
     own: list[TokenPair] = [*chain(*parts)]
     direction = (files[0][0].suffix[1:], files[1][0].suffix[1:])
     more = [] if given.more is None else _more(given.more, direction, given.sentences)
-    gold, last = read_gold(given.gold), len(parts[-1])
+    last = len(parts[-1])
+    gold = read_gold(given.gold, last)
 
     def report(aligner: str, text: str, found: Sequence[Pairs], rate: float) -> None:
         score = score_links(

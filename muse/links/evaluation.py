@@ -10,12 +10,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from muse.errors import BadFile, Mismatch
-from muse.evaluation.score import Interval, Signature, json_fields, percentile_interval, with_interval
+from muse.evaluation.score import Interval, JsonScore, Signature, percentile_interval, with_interval
 from muse.files.plain_text import read_lines
 from muse.links.links import read_pharaoh
 from muse.vectors import Doubles
@@ -34,17 +33,16 @@ class GoldLinks:
     possible: Pairs
 
 
-def read_gold(path: Path, sentences: int | None = None) -> list[GoldLinks]:
-    """The gold links of each pair of sentences: lines of `i-j` and `ipj`, or the format of NAACL 2003.
+def read_gold(path: Path, sentences: int) -> list[GoldLinks]:
+    """The gold links of so many pairs of sentences: lines of `i-j` and `ipj`, or the format of NAACL 2003.
 
     The latter has `sentence i j`, and S or P, on each line, counted from 1. In the former a place 0 anywhere
-    says that places are counted from 0, else they are from 1. `sentences` is how many pairs there are.
+    says that places are counted from 0, else they are from 1. Mismatch if there are more or fewer sentences.
     """
     lines = list(read_lines(path))
-    filled = [line for line in lines if line.strip()]
-    if not filled:
+    if not any(map(str.strip, lines)):
         raise BadFile(f"{path}: expected gold links, got {len(lines)} empty lines; check its name")
-    if all(map(_NAACL.fullmatch, filled[:100])):
+    if any(map(_NAACL.fullmatch, lines[:100])):
         return _of_naacl(path, lines, sentences)
     found = list[list[tuple[int, str, int]]]()
     for number, line in enumerate(lines, 1):
@@ -57,8 +55,18 @@ def read_gold(path: Path, sentences: int | None = None) -> list[GoldLinks]:
                 )
             links.append((int(match[1]), match[2], int(match[3])))
         found.append(links)
+    check_count(path, len(found), sentences)
     first = 0 if any(0 in (i, j) for links in found for i, _, j in links) else 1
     return [_gold([(i - first, kind == "-", j - first) for i, kind, j in links]) for links in found]
+
+
+def check_count(path: Path, got: int, sentences: int) -> None:
+    """Raise Mismatch unless a file has links of so many pairs of sentences."""
+    if got != sentences:
+        raise Mismatch(
+            f"{path}: expected links of {sentences} pairs of sentences, got {got}; use the files that belong "
+            "together"
+        )
 
 
 def _gold(links: Sequence[tuple[int, bool, int]]) -> GoldLinks:
@@ -66,34 +74,28 @@ def _gold(links: Sequence[tuple[int, bool, int]]) -> GoldLinks:
     return GoldLinks(sure, sure | {(i, j) for i, _, j in links})
 
 
-def _of_naacl(path: Path, lines: Sequence[str], sentences: int | None) -> list[GoldLinks]:
+def _of_naacl(path: Path, lines: Sequence[str], sentences: int) -> list[GoldLinks]:
     found: dict[int, list[tuple[int, bool, int]]] = {}
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
-        if (match := _NAACL.fullmatch(line)) is None or "0" in match.group(1, 2, 3):
+        if (match := _NAACL.fullmatch(line)) is None or min(map(int, match.group(1, 2, 3))) < 1:
             raise BadFile(
                 f"{path}:{number}: expected the numbers of a sentence and two words from 1, and S or P, "
                 f"got {line[:40]!r}; correct the line"
             )
         sentence, i, j = (int(one) - 1 for one in match.group(1, 2, 3))
-        if sentences is not None and sentence >= sentences:
+        if sentence >= sentences:
             raise BadFile(
                 f"{path}:{number}: expected links of {sentences} pairs of sentences, got one of pair "
                 f"{sentence + 1}; give the sentences that belong to it"
             )
         found.setdefault(sentence, []).append((i, match[4] != "P", j))
-    count = max(found) + 1 if sentences is None else sentences
-    return [_gold(found.get(number, [])) for number in range(count)]
+    return [_gold(found.get(number, [])) for number in range(sentences)]
 
 
 def check_gold(gold: Sequence[GoldLinks], lengths: Sequence[tuple[int, int]], path: Path) -> None:
-    """Raise BadFile for a link beyond its sentence, Mismatch if there are more or fewer sentences."""
-    if len(gold) != len(lengths):
-        raise Mismatch(
-            f"{path}: expected gold links of {len(lengths)} pairs of sentences, got {len(gold)}; use the "
-            "files that belong together"
-        )
+    """Raise BadFile for a link beyond its sentence."""
     for number, (one, (s, t)) in enumerate(zip(gold, lengths, strict=True), 1):
         beyond = sorted((i, j) for i, j in one.possible if i >= s or j >= t)
         if beyond:
@@ -111,7 +113,7 @@ def read_links(path: Path) -> list[Pairs]:
 
 
 @dataclass(frozen=True)
-class LinkScore:
+class LinkScore(JsonScore):
     """AER, precision, recall and F1 of links in percent; `ci95` is the interval of AER over sentences."""
 
     aer: float
@@ -124,10 +126,6 @@ class LinkScore:
     f1_ci95: Interval
     sentences: int
     signature: Signature
-
-    def as_json(self) -> dict[str, Any]:
-        """All fields, for JSON."""
-        return json_fields(self)
 
     def __str__(self) -> str:
         """The lines to print."""
@@ -191,10 +189,8 @@ def compare_links(counts: Doubles, others: Doubles, rng: np.random.Generator) ->
     sampled = _resampled(both, rng)
     apart = figures(sampled[:, :4])[:, 0] - figures(sampled[:, 4:])[:, 0]
     found = float(figures(counts.sum(axis=0))[0] - figures(others.sum(axis=0))[0])
-    tails = min((apart <= 0).mean(), (apart >= 0).mean())
-    return ComparedLinks(
-        round(found, 2), _rounded(percentile_interval(apart)), round(min(1.0, 2 * float(tails)), 3)
-    )
+    tail = (1 + min(int((apart <= 0).sum()), int((apart >= 0).sum()))) / (1 + SAMPLES)
+    return ComparedLinks(round(found, 2), _rounded(percentile_interval(apart)), round(min(1.0, 2 * tail), 3))
 
 
 def _resampled(counts: Doubles, rng: np.random.Generator) -> Doubles:

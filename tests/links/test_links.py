@@ -8,14 +8,16 @@ import numpy as np
 import pytest
 
 from muse.errors import BadFile
+from muse.links.contextual import AT_ONCE, TokenEncoder
 from muse.links.evaluation import counts_of, figures, read_gold
 from muse.links.linker import Linker
-from muse.links.links import Links, Symmetrisation, read_pharaoh, symmetrised
+from muse.links.links import Links, Symmetrisation, TokenPair, read_pharaoh, symmetrised
 from muse.links.parallel import is_tokenised
 from muse.links.positions import LONGEST_JUMP, posteriors
 from muse.space import load_space, save_space
-from tests.support.command import Command
+from tests.support.command import Command, process
 from tests.support.spaces import PROVENANCE, raw_rows, rotation, side_to_save
+from tests.support.tiny_bert import SPECIAL, save_tiny_bert
 
 FR = [f"fr{n}" for n in range(60)]
 
@@ -125,9 +127,20 @@ def test_what_was_learned_is_kept(linker: Linker, tmp_path: Path) -> None:
     for one, two in zip(linker.link(text), again.link(text), strict=True):
         assert one.pharaoh() == two.pharaoh()
         np.testing.assert_allclose(one.probability, two.probability, atol=1e-3)
-    (tmp_path / "t.npz").write_bytes(b"PK")
-    with pytest.raises(BadFile, match="expected what muse link learned"):
-        again.load(tmp_path / "t.npz")
+    kept = dict(np.load(tmp_path / "t.npz"))
+    damaged = {
+        "jumps": kept["jumps"][:, :5], "temperature": np.zeros(1), "slots": kept["slots"][:-1],
+        "values": kept["values"][:, None], "sums0": kept["sums0"] * np.nan, "seen1": kept["seen1"][1:],
+        "languages": np.array([255], np.uint8), "version": np.array([0]), "size": np.array([4]),
+    }  # fmt: skip
+    for name, values in damaged.items():
+        np.savez(tmp_path / "d.npz", **{**kept, name: values})
+        with pytest.raises(BadFile, match="expected what muse link learned"):
+            again.load(tmp_path / "d.npz")
+    (tmp_path / "d.npz").write_bytes(b"PK")
+    for path, error in ((tmp_path / "d.npz", "expected what muse link learned"), (tmp_path / "no", "exist")):
+        with pytest.raises(BadFile, match=error):
+            again.load(path)
 
 
 def test_error_rate_as_in_its_paper() -> None:
@@ -142,7 +155,7 @@ def test_gold_in_both_formats(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("1-1 2p1\n\n2-2\n")
     (tmp_path / "b").write_text("0001 1 1 S\n0001 2 1 P\n3 2 2\n")
     (tmp_path / "c").write_text("0-0 1?0\n\n1-1\n")
-    one, two, three = (read_gold(tmp_path / name) for name in "abc")
+    one, two, three = (read_gold(tmp_path / name, 3) for name in "abc")
     assert one == two == three and one[0].possible == {(0, 0), (1, 0)} and one[0].sure == {(0, 0)}
     assert counts_of([frozenset({(0, 0), (0, 1)}), frozenset(), frozenset()], one).sum(axis=0).tolist() == [
         2,
@@ -204,10 +217,12 @@ def test_the_commands_link_and_measure(muse: Command, folder: Path) -> None:
         ("a.en", "\n" * 3, "link", "3 of 3 pairs have an empty sentence"),
         ("a.fr", f"x\n\n{'x' * 1_000_000}\n", "link", "a.fr:3: expected a sentence of at most 20,000"),
         ("gold", "1-1\n\n1-3\n", "evaluate links", "gold:3: expected links of 2 and 2 words, got one of"),
-        ("gold", "1-1\n", "evaluate links", "gold: expected gold links of 3 pairs of sentences, got 1"),
+        ("gold", "1-1\n", "evaluate links", "gold: expected links of 3 pairs of sentences, got 1"),
         ("gold", "1-1\nx\n\n", "evaluate links", "gold:2: expected gold links such as 1-2"),
+        ("gold", "1 1 1 S\n1 1\n", "evaluate links", "gold:2: expected the numbers of a sentence"),
+        ("gold", "1 1 00\n", "evaluate links", "gold:1: expected the numbers of a sentence"),
     ],
-    ids=["lines", "empty", "long", "beyond", "fewer", "format"],
+    ids=["lines", "empty", "long", "beyond", "fewer", "format", "naacl", "zero"],
 )  # fmt: skip
 def test_bad_input_is_one_error(
     muse: Command, folder: Path, name: str, text: str, words: str, error: str
@@ -218,3 +233,28 @@ def test_bad_input_is_one_error(
     assert error in done.err and "Traceback" not in done.err
     assert done.code == (0 if name == "a.en" and not text.strip() else 1)
     assert (folder / "x.links").exists() == (done.code == 0)
+
+
+def test_a_page_has_uncertain_links_too(muse: Command, folder: Path) -> None:
+    # Either of two unknown words may be the counterpart of a third.
+    for name, text in (("a.fr", "fr20 xx yy fr21\n"), ("a.en", "en21 zz en20\n")):
+        (folder / name).write_text(text)
+    words = ("link", "space", "--source", "a.fr", "--target", "a.en", "--out", "o", "--json")
+    counts = [muse(*words, *more).json["links"] for more in ((), ("--page", "p.html"))]
+    assert counts[0] < counts[1] == muse(*words, "--threshold", "0.2").json["links"]
+
+
+def test_an_error_in_a_pipe_does_not_name_its_copy(folder: Path) -> None:
+    done = process("link", "space", cwd=folder, stdin="fr20\n")
+    assert done.code == 1 and done.errors[0].startswith("error: /dev/stdin:1: expected two sentences")
+
+
+def test_sentences_that_are_empty_teach_an_encoder_nothing(linker: Linker, tmp_path: Path) -> None:
+    bert = save_tiny_bert(tmp_path / "bert", [*SPECIAL, "fr20", "fr21", "en20", "en21"], longest=16)
+    encoder = TokenEncoder(linker.space, ("fr", "en"), bert)
+    empty: list[TokenPair] = [([], ["en20"])]
+    words: list[TokenPair] = [(["fr20", "fr21"], ["en20", "en21"])] * 3
+    wanted = TokenEncoder(linker.space, ("fr", "en"), bert).log_odds(words)
+    found = encoder.log_odds(empty * AT_ONCE + words)
+    for one, two in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(one[AT_ONCE:], two, atol=1e-5)

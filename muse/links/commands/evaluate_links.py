@@ -10,7 +10,7 @@ import click
 from muse.commands.command import command
 from muse.commands.options import choose_direction, open_space, this_task
 from muse.commands.outputs import Report
-from muse.links.commands.link import LinkingOptions, linked
+from muse.links.commands.link import LinkingOptions, link_config, linked
 from muse.options import Common, Seed, option
 
 if TYPE_CHECKING:
@@ -26,7 +26,10 @@ class LinksOptions(LinkingOptions, Seed, Common):
         section="Input", help="Gold links: i-j (sure) and ipj (possible) in lines, or as in NAACL 2003."
     )
     links: Path | None = option(
-        None, section="Input", help="Links to measure, i-j from 0, instead of a SPACE and sentences."
+        None,
+        section="Input",
+        group="sentences",
+        help="Links to measure, i-j from 0, instead of a SPACE and sentences.",
     )
     against: Path | None = option(
         None, section="What it measures", help="Other links, i-j from 0; test whether the AER differs."
@@ -48,33 +51,41 @@ def evaluate_links(options: LinksOptions) -> Report:
     """
     import numpy as np
 
-    from muse.evaluation.score import text_name
-    from muse.links.evaluation import check_gold, compare_links, counts_of, read_gold, read_links, score_links
+    from muse.evaluation.score import Signature, text_name
+    from muse.links.evaluation import (
+        check_count,
+        check_gold,
+        compare_links,
+        counts_of,
+        read_gold,
+        read_links,
+        score_links,
+    )
 
+    name = text_name(options.gold)
+    others = None if options.against is None else read_links(options.against)
     if options.links is None:
-        found, lengths, signature = _linked(options)
+        found, lengths, signature = _linked(options, name)
         gold = read_gold(options.gold, len(found))
         check_gold(gold, lengths, options.gold)
     else:
         found = read_links(options.links)
         gold = read_gold(options.gold, len(found))
-        check_gold(gold, [(1 << 30, 1 << 30)] * len(found), options.gold)
-        signature = _signature(options, text_name(options.links))
+        signature = Signature(text_name(options.links), "", gold=name, seed=options.seed)
     counts = counts_of(found, gold)
     score = score_links(counts, np.random.default_rng(options.seed), signature)
     fields, lines = score.as_json(), [str(score)]
-    if options.against is not None:
-        others = read_links(options.against)
-        check_gold(gold, [(1 << 30, 1 << 30)] * len(others), options.against)
+    if options.against is not None and others is not None:
+        check_count(options.against, len(others), len(gold))
         compared = compare_links(counts, counts_of(others, gold), np.random.default_rng(options.seed))
         fields["against"] = vars(compared)
         lines.append(f"against {options.against}: {compared}")
     return fields, lines
 
 
-def _linked(options: LinksOptions) -> tuple[list[Pairs], list[tuple[int, int]], Signature]:
+def _linked(options: LinksOptions, gold: str) -> tuple[list[Pairs], list[tuple[int, int]], Signature]:
     """The links of the sentences, the numbers of their words, and the signature."""
-    from muse.evaluation.score import space_signature, text_name
+    from muse.evaluation.score import space_signature
 
     if options.space is None or (options.source is None and options.pairs is None):
         raise click.UsageError(f"{this_task()} needs --source and --target, --pairs, or --links.")
@@ -85,15 +96,10 @@ def _linked(options: LinksOptions) -> tuple[list[Pairs], list[tuple[int, int]], 
         lengths.append((len(one.tokens), len(two.tokens)))
     how = "hmm" if options.encoder is None else f"encoder:{options.encoder.resolve().name}"
     rounds = "" if options.rounds is None else f"rounds:{options.rounds}"
-    kept = options.symmetrise or f"threshold:{options.threshold:g}"
+    config = link_config(options)
+    kept = config.symmetrisation or f"threshold:{config.threshold:g}"
     signature = space_signature(
         space, *choose_direction(space, options.src, options.tgt), retrieval=how,
-        gold=text_name(options.gold), more=tuple(filter(None, (rounds, kept))),
+        gold=gold, more=tuple(filter(None, (rounds, kept))),
     )  # fmt: skip
     return found, lengths, signature
-
-
-def _signature(options: LinksOptions, name: str) -> Signature:
-    from muse.evaluation.score import Signature, text_name
-
-    return Signature(name, "", gold=text_name(options.gold), seed=options.seed)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
-import shutil
-import tempfile
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,7 +18,7 @@ from muse.commands.outputs import Report, echo
 from muse.options import Common, Device, DictionaryForm, OneSpace, Threads, option
 
 if TYPE_CHECKING:
-    from muse.links.linker import Linker
+    from muse.links.linker import LinkConfig, Linker
     from muse.links.links import Links
     from muse.links.parallel import ParallelFiles, Sentence, Splitter
     from muse.space import Space
@@ -31,12 +29,14 @@ log = logging.getLogger(__name__)
 class LinkingOptions(DictionaryForm, Device, Threads):
     """Which sentences are linked, and how."""
 
-    source: Path | None = option(None, section="Input", help="Sentences in --src, one a line.")
+    source: Path | None = option(
+        None, section="Input", group="sentences", help="Sentences in --src, one a line."
+    )
     target: Path | None = option(
         None, section="Input", needs="source", help="Their translations into --tgt, line by line."
     )
     pairs: Path | None = option(
-        None, section="Input",
+        None, section="Input", group="sentences",
         help="Instead of both: a table of two columns, a TMX, or lines with ||| between.  [default: stdin]",
     )  # fmt: skip
     src: str | None = option(
@@ -66,11 +66,12 @@ class LinkingOptions(DictionaryForm, Device, Threads):
     table: Path | None = option(
         None, section="What it learns from", help="What an earlier run learned and saved with --save-table."
     )
-    threshold: float = option(
-        0.5, section="What it keeps", least=0, most=1, help="The least probability of a link."
-    )
+    threshold: float | None = option(
+        None, section="What it keeps", least=0, most=1, group="kept",
+        help="The least probability of a link.  [default: 0.5; with --page 0.2, uncertain links too]",
+    )  # fmt: skip
     symmetrise: str | None = option(
-        None, section="What it keeps", metavar="NAME",
+        None, section="What it keeps", metavar="NAME", group="kept",
         choices=("intersection", "union", "grow-diag", "grow-diag-final-and"),
         help="Instead of a --threshold, join the links of both directions: intersection, union, grow-diag or "
         "grow-diag-final-and.",
@@ -183,14 +184,21 @@ def linked(space: Space, options: Any) -> Iterator[tuple[Sentence, Sentence, Lin
             linker.save(options.save_table)
 
 
+def link_config(options: Any) -> LinkConfig:
+    """Which links are kept: on a page uncertain ones too, if nothing else is said."""
+    from muse.links.linker import LinkConfig
+    from muse.links.pair import UNSURE
+
+    least = UNSURE if getattr(options, "page", None) is not None else LinkConfig.threshold
+    return LinkConfig(least if options.threshold is None else options.threshold, options.symmetrise)
+
+
 def _linker(
     space: Space, direction: tuple[str, str], options: Any, pairs: ParallelFiles, split: list[Splitter]
 ) -> Linker:
     """The linker, which has learned from the text as often as is wanted."""
-    from itertools import islice
-
     from muse.files import read_lexicon
-    from muse.links.linker import BLOCK, LinkConfig, Linker
+    from muse.links.linker import Linker, blocks
     from muse.links.parallel import tokenised
 
     known: tuple[tuple[str, str], ...] = ()
@@ -203,7 +211,7 @@ def _linker(
         from muse.links.contextual import TokenEncoder
 
         encoder = TokenEncoder(space, direction, options.encoder)
-    config = LinkConfig(options.threshold, options.symmetrise)
+    config = link_config(options)
     linker = Linker(space, direction, dictionary=known, config=config, encoder=encoder)
 
     def tokens() -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
@@ -216,30 +224,36 @@ def _linker(
         with space.progress.stage("learning from the text", 0, "sentences") as tick:
             linker.learn(tokens, rounds, tick)
     elif options.table is None:
-        linker.adapt(list(islice(tokens(), BLOCK)))
+        linker.adapt(next(blocks(tokens(), lambda pair: pair), []))
     return linker
 
 
 @contextmanager
 def _files(options: Any) -> Iterator[tuple[Path, ...]]:
     """The files to read, more than once: standard input and pipes are copied first."""
-    from muse.files.source import is_stream
+    from muse.commands.paths import STDIN_PATH
+    from muse.errors import MuseError
+    from muse.files.source import is_stream, open_source, unpacked_path
 
     if (options.source is None) != (options.target is None):
         raise click.UsageError("--source and --target go together: give both, or --pairs.")
-    if options.source is not None and options.pairs is not None:
-        raise click.UsageError("--pairs is instead of --source and --target; leave it or both out.")
-    given = (options.source, options.target) if options.source else (options.pairs or Path("/dev/stdin"),)
-    with tempfile.TemporaryDirectory(prefix="muse-") as folder:
+    given = (options.source, options.target) if options.source else (options.pairs or STDIN_PATH,)
+    copies = dict[str, Path]()
+    with ExitStack() as stack:
         found = []
-        for number, path in enumerate(given):
-            if is_stream(path):
-                copy = Path(folder) / f"text{number}"
-                with path.open("rb") as stream, copy.open("wb") as file:
-                    shutil.copyfileobj(stream, file)
-                path = copy
-            found.append(path)
-        yield tuple(found)
+        for path in given:
+            if not is_stream(path):
+                found.append(path)
+                continue
+            found.append(stack.enter_context(unpacked_path(stack.enter_context(open_source(path)))))
+            copies[str(found[-1])] = path
+        try:
+            yield tuple(found)
+        except MuseError as error:
+            said = str(error)
+            for copy, path in copies.items():
+                said = said.replace(copy, str(path))
+            raise type(error)(said) from error
 
 
 def pharaoh(one: Sentence, two: Sentence, links: Links, number: int, options: Any) -> Iterator[str]:
