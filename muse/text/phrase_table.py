@@ -43,9 +43,10 @@ def unescaped(phrase: str) -> str:
 def read_phrase_table(path: Path, *, top: int) -> PhraseOptions:
     r"""The `top` translations of each phrase, with spaces between tokens; BadFile for what is no table.
 
-    >>> path = getfixture("tmp_path") / "table"
-    >>> _ = path.write_text("un ||| a ||| .5 .5 .4 .4 ||| 0-0\nun ||| one ||| .5 .5 .6 .6 ||| 0-0\n")
-    >>> read_phrase_table(path, top=1)
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("w") as file:
+    ...     print("un ||| a ||| .5 .5 .4 .4 |||\nun ||| one ||| .5 .5 .6 .6 |||", file=file, flush=True)
+    ...     read_phrase_table(Path(file.name), top=1)
     {'un': [('one', 0.6)]}
     """
     found = dict[str, list[tuple[str, float]]]()
