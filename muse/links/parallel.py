@@ -65,14 +65,15 @@ class ParallelFiles:
     def __iter__(self) -> Iterator[tuple[str, str, str]]:
         """Yields where each pair stands, and its sentences; a pair may be empty."""
         path = self.files[0]
+        name = path.name.lower().removesuffix(".gz")
         if len(self.files) == 2:
             yield from self._lines()
-        elif path.name.lower().removesuffix(".gz").endswith((".tmx", ".xml")):
+        elif name.endswith((".tmx", ".xml")):
             with open_beginning(path) as beginning:
                 pairs = formats()["tmx"].read(DictionaryFile(beginning, self.languages, "sentences"))
                 for place, line in enumerate(pairs, 1):
                     yield f"{path}, pair {place}", *line.pair
-        elif path.suffix.lower() in (".csv", ".xlsx", ".parquet", ".jsonl"):
+        elif name.endswith((".csv", ".xlsx", ".parquet", ".jsonl")):
             for where, (one, two) in read_columns(path, _TABLE):
                 yield where, one, two
         else:
@@ -91,10 +92,16 @@ class ParallelFiles:
             yield f"{source}:{number}", one, two
 
     def _table(self) -> Iterator[tuple[str, str, str]]:
+        named = 0  # columns that the first line names, as in what muse align-texts writes
         for number, line in enumerate(read_lines(self.files[0]), 1):
             where = f"{self.files[0]}:{number}"
             cells = line.split(_BARS) if _BARS in line else line.split("\t")
-            if len(cells) == 3 and _NUMBER.fullmatch(cells[0]):  # the score of a mined pair
+            if number == 1 and cells[:2] == [*_TABLE.names]:
+                named = len(cells)
+                continue
+            if len(cells) == named:
+                cells = cells[:2]
+            elif len(cells) == 3 and _NUMBER.fullmatch(cells[0]):  # the score of a mined pair
                 cells = cells[1:]
             if len(cells) != 2 and line.strip():
                 raise BadFile(

@@ -258,3 +258,11 @@ def test_sentences_that_are_empty_teach_an_encoder_nothing(linker: Linker, tmp_p
     found = encoder.log_odds(empty * AT_ONCE + words)
     for one, two in zip(found, wanted, strict=True):
         np.testing.assert_allclose(one[AT_ONCE:], two, atol=1e-5)
+
+
+def test_what_align_texts_writes_is_linked(muse: Command, folder: Path) -> None:
+    made = ("align-texts", "space", "--source", "a.fr", "--target", "a.en", "--out")
+    for name in ("b.tsv", "b.csv.gz", "b.jsonl.gz"):
+        assert muse(*made, name).code == 0
+        lines = muse("link", "space", "--pairs", name).out
+        assert lines == "0-0 1-1 2-2 3-3\n0-1 1-0\n"
