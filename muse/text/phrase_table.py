@@ -41,6 +41,7 @@ def unescaped(phrase: str) -> str:
 
 
 def read_phrase_table(path: Path, *, top: int) -> PhraseOptions:
+<<<<<<< Updated upstream
     r"""The `top` translations of each phrase, with spaces between tokens; BadFile for what is no table.
 
     >>> import tempfile
@@ -49,6 +50,9 @@ def read_phrase_table(path: Path, *, top: int) -> PhraseOptions:
     ...     read_phrase_table(Path(file.name), top=1)
     {'un': [('one', 0.6)]}
     """
+=======
+    """The `top` translations of each phrase, with spaces between tokens; BadFile for what is no table."""
+>>>>>>> Stashed changes
     found = dict[str, list[tuple[str, float]]]()
     for source, group in groupby(_entries(path), key=itemgetter(0)):
         options = [*found.get(source, ()), *((target, share) for _, target, share in group)]

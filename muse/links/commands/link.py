@@ -101,12 +101,11 @@ class LinkOptions(OneSpace, LinkingOptions, Common):
     LinkOptions,
     examples=(
         "muse link SPACE --source a.fr --target a.en --out a.links",
-        "muse link SPACE --pairs a.tsv --format jsonl --out a.jsonl",
         "muse link SPACE --pairs a.tmx --save-table fr-en.npz --out a.links",
     ),
 )
 def link(options: LinkOptions) -> Report | None:
-    """Align the words of sentences with those of their translations.
+    """Link the words of sentences and their translations.
 
     The space says which words translate each other; what else it needs, such as how word order changes, it
     learns from the sentences themselves. Every line has a line of links; it is empty where a sentence is.
