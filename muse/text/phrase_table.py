@@ -41,7 +41,6 @@ def unescaped(phrase: str) -> str:
 
 
 def read_phrase_table(path: Path, *, top: int) -> PhraseOptions:
-<<<<<<< Updated upstream
     r"""The `top` translations of each phrase, with spaces between tokens; BadFile for what is no table.
 
     >>> import tempfile
@@ -50,9 +49,6 @@ def read_phrase_table(path: Path, *, top: int) -> PhraseOptions:
     ...     read_phrase_table(Path(file.name), top=1)
     {'un': [('one', 0.6)]}
     """
-=======
-    """The `top` translations of each phrase, with spaces between tokens; BadFile for what is no table."""
->>>>>>> Stashed changes
     found = dict[str, list[tuple[str, float]]]()
     for source, group in groupby(_entries(path), key=itemgetter(0)):
         options = [*found.get(source, ()), *((target, share) for _, target, share in group)]
