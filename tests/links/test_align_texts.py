@@ -84,6 +84,7 @@ def test_unlike_texts_are_aligned_and_lose_nothing(
         (b"fr1\n", ("--out", "a.pdf"), "aligned texts are written as"),
         (b"fr1\n", ("--out", "a.ladder", "--split"), "leave out --split"),
         (b"fr1\n", ("--encoder", "nothing"), "an encoder must be"),
+        (b"none\n", (), "/fr: idf needs text with words of the space"),
     ],
 )
 def test_bad_input_is_one_clear_error(

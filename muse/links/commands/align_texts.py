@@ -53,7 +53,7 @@ def align_texts(options: AlignTextsOptions) -> Report | None:
     A block has up to three sentences on each side, and none on one where a sentence has no counterpart. The
     encoder, the lengths, and the names, numbers and signs of both texts decide. Empty lines are skipped.
     """
-    from muse.errors import Contradiction
+    from muse.errors import Contradiction, Mismatch
     from muse.links.text_files import (
         as_fields,
         blocks_of,
@@ -77,8 +77,11 @@ def align_texts(options: AlignTextsOptions) -> Report | None:
     opened = open_encoder(options, *direction, space=space)
     if not options.fit:
         encoder = opened.encoder
-        for text in (source, target):
-            encoder = encoder.fit(text.sentences, text.language)
+        for path, text in zip((options.source, options.target), (source, target), strict=True):
+            try:
+                encoder = encoder.fit(text.sentences, text.language)
+            except Mismatch as error:
+                raise Mismatch(f"{path}: {error}; is it in {text.language}?") from error
         opened = opened._replace(encoder=encoder)
     rows = [
         opened.rows(text.sentences, text.language, space.progress.part(number, 3))
