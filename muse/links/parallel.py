@@ -149,10 +149,18 @@ def splitters(pairs: ParallelFiles, words: Words, space: Space) -> list[Splitter
 
 
 def linked_text(space: Space, direction: tuple[str, str], path: Path) -> Iterator[tuple[TokenPair, Links]]:
-    """Yields the tokens of each pair of sentences in a file, and their links by the space alone."""
-    pairs, linker = ParallelFiles((path,), direction), Linker(space, direction)
-    both = tokenised(pairs, splitters(pairs, "ours", space))
-    for some in blocks(((one.tokens, two.tokens) for one, two in both), lambda pair: pair):
+    """Yields the tokens of each pair of sentences in a file, and their links by the space and the text.
+
+    What is longer than MOST_WORDS is no sentence, and left out.
+    """
+    pairs, linker, found = ParallelFiles((path,), direction), Linker(space, direction), list[TokenPair]()
+    split = splitters(pairs, "ours", space)
+    for _, *texts in pairs:
+        source, target = (own(text).tokens for own, text in zip(split, texts, strict=True))
+        if max(len(source), len(target)) <= MOST_WORDS:
+            found.append((source, target))
+    linker.learn(lambda: found, rounds=1)
+    for some in blocks(found, lambda pair: pair):
         yield from zip(some, linker.link(some), strict=True)
 
 

@@ -344,7 +344,8 @@ def test_the_way_back_to_the_start(visit: Visit) -> None:
 
 
 @pytest.mark.parametrize(
-    "link", ["#fr", "#fr/", "#de/roi", "#fr/fr/roi", "#fr/en/roi/x", "#%E0%A4%A", "#fr/%FF", "#/", "#a/b/c/d"]
+    "link",
+    ["#fr", "#fr/", "#de/roi", "#fr/fr/roi", "#fr/en/roi/x/y", "#%E0%A4%A", "#fr/%FF", "#/", "#a/b/c/d"],
 )
 def test_links_to_nothing_are_the_start(visit: Visit, link: str) -> None:
     page = visit(link)
