@@ -311,10 +311,8 @@ def _save(
         saving.close()
         space = space_of_saved(folder, manifest)
         if config.answers != "csls":
-            began, known = (
-                time.perf_counter(),
-                RankerInputs(config.lexicon, outside, text_pairs=config.text_pairs),
-            )
+            began = time.perf_counter()
+            known = RankerInputs(config.lexicon, outside, text_pairs=config.text_pairs)
             normalised = {side.language: side for side in inputs.learned_from()}
             answers.update(choose_answers(
                 space, folder, learned.languages, normalised, known, seed=config.seed,

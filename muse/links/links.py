@@ -6,7 +6,7 @@ Places are counted from 0. With probabilities, a link is written `i-j:p`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -112,8 +112,3 @@ def symmetrised(forward: Flags, backward: Flags, how: Symmetrisation) -> Flags:
                 if free[0][i] and free[1][j]:
                     links[i, j], free[0][i], free[1][j] = True, False, False
     return links
-
-
-def links_of(pairs: Iterable[tuple[int, int]], probability: float = 1.0) -> Links:
-    """The links of these pairs of places, all with one probability."""
-    return Links.of_shares(dict.fromkeys(pairs, probability))

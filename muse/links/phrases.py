@@ -20,8 +20,7 @@ Span = tuple[int, int, int, int]  # begin and end of the source phrase, and of t
 def consistent_spans(links: Links, lengths: tuple[int, int], longest: int = LONGEST) -> Iterator[Span]:
     """The phrase pairs of sentences of these lengths, of at most `longest` words a side.
 
-    >>> from muse.links.links import links_of
-    >>> list(consistent_spans(links_of([(0, 1), (1, 0)]), (2, 2)))
+    >>> list(consistent_spans(Links.of_shares({(0, 1): 1, (1, 0): 1}), (2, 2)))
     [(0, 1, 1, 2), (0, 2, 0, 2), (1, 2, 0, 1)]
     """
     (there, back), (s, t) = _partners(links, lengths), lengths

@@ -30,13 +30,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muse.errors import BadSetting, Mismatch
+from muse.normalise import unit
 from muse.progress import Progress
 from muse.vectors import Matrix
 
 LARGEST = 3  # sentences of a block on a side
-_RADIUS = (
-    8  # sentences on all sides of the path through coarser texts, among which the finer one is looked for
-)
+_RADIUS = 8  # sentences on all sides of the path through coarser texts, among which a finer one is found
 _COARSE = 400  # sentences of a text that is not made coarser
 _WHOLE = 1 << 22  # pairs of sentences that are all looked at
 _ROUNDS = 5  # of learning from the blocks found
@@ -207,7 +206,7 @@ def text_vectors(
     squares = [np.mean(np.square(rows).sum(axis=1) / size) for rows, size in zip(own, lengths, strict=True)]
     scale = _OWN / np.sqrt(max(np.mean(squares), _TINY))
     x, y = (
-        np.concatenate([_unit(rows) * np.sqrt(size)[:, None], more * scale], axis=1).astype(np.float32)
+        np.concatenate([unit(rows) * np.sqrt(size)[:, None], more * scale], axis=1).astype(np.float32)
         for rows, size, more in zip(encoded, lengths, own, strict=True)
     )
     return (x, y), (lengths[0], lengths[1])
@@ -248,7 +247,7 @@ def _padded(array: Numbers, largest: int) -> Numbers:
 def sides_of(texts: list[TextRows], largest: int) -> tuple[BlockSums, BlockSums]:
     """What is known of the blocks of two texts, of up to `largest` sentences."""
     found = []
-    units = [_unit(text.rows).mean(axis=0) for text in texts]
+    units = [unit(text.rows).mean(axis=0) for text in texts]
     for text, mean in zip(texts, units[::-1], strict=True):
         rows = _padded(text.rows, largest)
         norms = [np.maximum(np.sqrt(np.einsum("nd,nd->n", s, s)), _TINY) for s in _sums(rows, largest)]
@@ -260,10 +259,6 @@ def sides_of(texts: list[TextRows], largest: int) -> tuple[BlockSums, BlockSums]
     return found[0], found[1]
 
 
-def _unit(rows: Matrix) -> Matrix:
-    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), _TINY))
-
-
 def first_model(texts: list[TextRows], sides: tuple[BlockSums, BlockSums]) -> Model:
     """What is known before any block: shares and weights of other texts, and z of a grid of sentences."""
     largest = len(sides[0].norms)
@@ -273,7 +268,7 @@ def first_model(texts: list[TextRows], sides: tuple[BlockSums, BlockSums]) -> Mo
             shares[h, k] = share
     shares[0, 2:], shares[2:, 0], shares[0, 0] = 0, 0, 0
     places = [np.unique(np.linspace(1, len(text.rows), _GRID).astype(np.int64)) for text in texts]
-    x, y = (_unit(side.rows[largest - 1 + place]) for side, place in zip(sides, places, strict=True))
+    x, y = (unit(side.rows[largest - 1 + place]) for side, place in zip(sides, places, strict=True))
     z = _distance(x @ y.T, sides[0].apart[0][places[0]][:, None], sides[1].apart[0][places[1]])
     count = z.size + _GRID
     centre = (z.sum() + _GRID) / count
@@ -426,7 +421,7 @@ def _blocks(side: BlockSums, ends: Borders, sizes: Borders) -> tuple[Matrix, Num
     rows = np.zeros((len(ends), side.rows.shape[1]), side.rows.dtype)
     for k in range(largest):
         rows += side.rows[ends + largest - 1 - k] * (sizes > k)[:, None]
-    return _unit(rows), side.apart[sizes - 1, ends], side.lengths[sizes - 1, ends]
+    return unit(rows), side.apart[sizes - 1, ends], side.lengths[sizes - 1, ends]
 
 
 def _regression(right: Numbers, wrong: Numbers, first: Numbers) -> Numbers:

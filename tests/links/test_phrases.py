@@ -9,14 +9,14 @@ import pytest
 
 from muse.export.moses import MosesConfig, export_moses
 from muse.export.phrases import PhraseCounts
-from muse.links.links import Links, links_of
+from muse.links.links import Links
 from muse.links.phrases import consistent_spans, count_phrases
 from tests.evaluation.test_words import noisy_space
 from tests.export.test_moses import parsed
 
 
 def drawn(rng: np.random.Generator, s: int, t: int, share: float) -> Links:
-    return links_of((i, j) for i, j in product(range(s), range(t)) if rng.random() < share)
+    return Links.of_shares({(i, j): 1 for i, j in product(range(s), range(t)) if rng.random() < share})
 
 
 @pytest.mark.parametrize("longest", [1, 2, 5])
@@ -82,7 +82,7 @@ def test_counts_move_the_probabilities_of_the_space(tmp_path: Path) -> None:
     vectors = space.vectors("fr"), space.vectors("en")
     before, last = parsed(tmp_path / "space")["s0", "t9"].direct, 0.0
     for times in (1, 10, 100):
-        export(tmp_path / "t", count_phrases([(tokens, links_of([(0, 0)]))] * times, vectors))
+        export(tmp_path / "t", count_phrases([(tokens, Links.of_shares({(0, 0): 1}))] * times, vectors))
         share = parsed(tmp_path / "t")["s0", "t9"].direct
         assert share > max(last, before)
         last = share
