@@ -32,7 +32,7 @@ PACKAGES = (
         "sentences",
         {
             "Sentences": "commands.encode.encode commands.train.train commands.mine.mine "
-            "commands.train_translator.train_translator",
+            "commands.align_texts.align_texts commands.train_translator.train_translator",
             "evaluate: Sentences": "commands.evaluate_sentences.sentences commands.mine.mining "
             "commands.evaluate_sentences.sts commands.evaluate_sentences.relatedness "
             "commands.evaluate_classifiers.nli commands.evaluate_classifiers.transfer "
@@ -42,10 +42,9 @@ PACKAGES = (
     OptionalPackage(
         "links",
         {
-            "Sentences": "commands.link.link commands.align_texts.align_texts",
+            "Sentences": "commands.link.link",
             "evaluate: Sentences": "commands.evaluate_links.evaluate_links",
         },
-        needs=("sentences",),
     ),
     OptionalPackage("cluster"),
     OptionalPackage("dictionary_formats", {"dictionaries": "formats.FORMATS"}),

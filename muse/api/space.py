@@ -213,6 +213,25 @@ class InteractiveSpace(Space):
             check_word(text)
         return load_optional("links.pair").link_texts(self, direction_of(self, src, tgt), (source, target))
 
+    @named_as_in_python()
+    def align_texts(
+        self, source: Iterable[str], target: Iterable[str], *,
+        src: str | None = None, tgt: str | None = None, encoder: Any = "idf", largest: int = 3,
+    ) -> list[tuple[list[str], list[str], float]]:  # fmt: skip
+        """Two texts, given by their sentences, aligned in order, as `muse align-texts` does.
+
+        Each block has the sentences of both, up to the `largest` number, and the probability that these
+        belong together. `encoder` is a sentence encoder, its name, or its folder; `src` and `tgt` are as of
+        `link`. MissingExtra without the package muse.sentences.
+        """
+        texts, way = (
+            (all_strings(source, "source"), all_strings(target, "target")),
+            direction_of(self, src, tgt),
+        )
+        align = load_optional("sentences.text_alignment").align_sentences
+        found = align(self, way, texts, encoder=encoder, largest=largest)
+        return [(texts[0][slice(*one)], texts[1][slice(*two)], share) for one, two, share in found]
+
     def similarity(self, one: Key, other: Key) -> float:
         """The cosine of two words, of any languages; ("fr", "table") names the language of one."""
         for key in (one, other):

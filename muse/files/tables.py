@@ -285,7 +285,7 @@ def form_of(path: Path, forms: Sequence[str] = FORMS) -> str | None:
     """
     packed = path.suffix == ".gz"  # as files are written
     ending = Path(path.stem if packed else path.name).suffix[1:].lower()
-    return ending if ending in forms and (ending in TEXT_FORMS or not packed) else None
+    return ending if ending in forms and not (packed and ending in ("xlsx", "parquet")) else None
 
 
 def harmless(text: str) -> str:

@@ -12,31 +12,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from importlib.resources import files
 from itertools import accumulate
-from pathlib import Path
 from string import Template
 
-from muse.errors import BadFile
-from muse.files.writing import check_place, replaced
 from muse.languages import english_name
 from muse.links.links import Links
 from muse.links.pair import PART, LinkedPair, Place, language_attributes
 
 _SIDES = ("one", "two")
-
-
-def check_page(page: Path) -> None:
-    """Raise BadFile if the page cannot be written, or its name does not end in .html."""
-    check_place(page)
-    if page.suffix.lower() not in (".html", ".htm"):
-        raise BadFile(f"{page}: expected a name that ends in .html; choose another")
-
-
-def write_page(page: Path, pairs: Iterable[LinkedPair], languages: tuple[str, str]) -> None:
-    """Write the page while the pairs come; it is renamed once complete."""
-    check_page(page)
-    with replaced(page) as stream:
-        for part in page_parts(pairs, languages, page.stem):
-            stream.write(part.encode(errors="replace"))  # the name of a file need not be UTF-8
 
 
 def page_parts(pairs: Iterable[LinkedPair], languages: tuple[str, str], title: str = "") -> Iterator[str]:
@@ -45,7 +27,8 @@ def page_parts(pairs: Iterable[LinkedPair], languages: tuple[str, str], title: s
     script = _read("links/templates/reader.js", "links/templates/page.js")
     source, target = map(english_name, languages)
     values = {
-        "title": escape(f"{title}: {source} and {target}" if title else f"{source} and {target}"),
+        "title": escape(f"{title}: {source} and {target}" if title else f"{source} and {target}")
+        .encode(errors="replace").decode(),  # the name of a file need not be UTF-8
         "source": escape(source), "target": escape(target),
         "style": style, "style_hash": _hash(style), "script": script, "script_hash": _hash(script),
     }  # fmt: skip

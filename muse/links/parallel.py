@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, zip_longest
 from pathlib import Path
@@ -112,23 +112,28 @@ class ParallelFiles:
 
 
 def tokenised(
-    pairs: Iterator[tuple[str, str, str]] | ParallelFiles, split: Sequence[Splitter]
+    pairs: Iterable[tuple[str, str, str]], split: Sequence[Splitter], *, skip: bool = False
 ) -> Iterator[tuple[Sentence, Sentence]]:
-    """Yields both sentences of each pair with their words; BadFile for one that is too long."""
+    """Yields both sentences of each pair with their words; BadFile for one too long, unless to `skip` it."""
     for where, *texts in pairs:
-        found = []
-        for text, one in zip(texts, split, strict=True):
-            if len(text) > LONGEST:
-                raise _too_long(where, LONGEST, "characters", len(text))
-            found.append(sentence := one(text))
-            if len(sentence.tokens) > MOST_WORDS:
-                raise _too_long(where, MOST_WORDS, "words", len(sentence.tokens))
-        yield found[0], found[1]
+        try:
+            one, two = (_checked(text, where, own) for text, own in zip(texts, split, strict=True))
+        except BadFile as error:
+            if not skip:
+                raise
+            log.warning("%s; the pair is left out", error)
+        else:
+            yield one, two
 
 
-def _too_long(where: str, most: int, unit: str, got: int) -> BadFile:
-    return BadFile(
-        f"{where}: expected a sentence of at most {most:,} {unit}, got {got:,}; split the text into sentences"
+def _checked(text: str, where: str, split: Splitter) -> Sentence:
+    sentence = split(text) if len(text) <= LONGEST else None
+    if sentence is not None and len(sentence.tokens) <= MOST_WORDS:
+        return sentence
+    got = f"{len(text):,} characters" if sentence is None else f"{len(sentence.tokens):,} words"
+    raise BadFile(
+        f"{where}: expected a sentence of at most {LONGEST:,} characters and {MOST_WORDS:,} words, got "
+        f"{got}; split the text into sentences"
     )
 
 
@@ -151,14 +156,11 @@ def splitters(pairs: ParallelFiles, words: Words, space: Space) -> list[Splitter
 def linked_text(space: Space, direction: tuple[str, str], path: Path) -> Iterator[tuple[TokenPair, Links]]:
     """Yields the tokens of each pair of sentences in a file, and their links by the space and the text.
 
-    What is longer than MOST_WORDS is no sentence, and left out.
+    What is too long for a sentence is left out.
     """
-    pairs, linker, found = ParallelFiles((path,), direction), Linker(space, direction), list[TokenPair]()
-    split = splitters(pairs, "ours", space)
-    for _, *texts in pairs:
-        source, target = (own(text).tokens for own, text in zip(split, texts, strict=True))
-        if max(len(source), len(target)) <= MOST_WORDS:
-            found.append((source, target))
+    pairs, linker = ParallelFiles((path,), direction), Linker(space, direction)
+    text = tokenised(pairs, splitters(pairs, "ours", space), skip=True)
+    found: list[TokenPair] = [(one.tokens, two.tokens) for one, two in text]
     linker.learn(lambda: found, rounds=1)
     for some in blocks(found, lambda pair: pair):
         yield from zip(some, linker.link(some), strict=True)

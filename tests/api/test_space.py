@@ -180,6 +180,9 @@ def test_two_sentences_are_linked_and_shown(space: InteractiveSpace) -> None:
     assert "The" in found._repr_html_() and "&amp;" in found._repr_html_()
     with pytest.raises(BadSetting, match="must be str"):
         space.link(["roi"], "king")  # type: ignore[arg-type]
+    texts = ["La reine.", "Le roi, la table."], ["The queen.", "The king.", "The table."]
+    blocks = space.align_texts(*texts, src="fr")
+    assert [block[:2] for block in blocks] == [(["La reine."], ["The queen."]), (texts[0][1:], texts[1][1:])]
 
 
 def test_similarity_is_the_cosine_in_one_language_or_two(space: InteractiveSpace) -> None:

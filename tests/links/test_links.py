@@ -239,8 +239,8 @@ def test_a_page_has_uncertain_links_too(muse: Command, folder: Path) -> None:
     # Either of two unknown words may be the counterpart of a third.
     for name, text in (("a.fr", "fr20 xx yy fr21\n"), ("a.en", "en21 zz en20\n")):
         (folder / name).write_text(text)
-    words = ("link", "space", "--source", "a.fr", "--target", "a.en", "--out", "o", "--json")
-    counts = [muse(*words, *more).json["links"] for more in ((), ("--page", "p.html"))]
+    words = ("link", "space", "--source", "a.fr", "--target", "a.en", "--json")
+    counts = [muse(*words, *more).json["links"] for more in ((), ("--format", "html"))]
     assert counts[0] < counts[1] == muse(*words, "--threshold", "0.2").json["links"]
 
 

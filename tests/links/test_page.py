@@ -141,14 +141,14 @@ def test_the_command_writes_the_page_or_says_at_once_that_it_cannot(tmp_path: Pa
     for language, line in (("fr", "fr3 fr1"), ("en", "en1 & en3")):
         (tmp_path / f"a.{language}").write_text(f"{line}\n\n")
     texts = ["--source", tmp_path / "a.fr", "--target", tmp_path / "a.en"]
-    command = ["link", tmp_path / "space", *texts, "--page"]
+    command = ["link", tmp_path / "space", *texts, "--out"]
     ended = muse(*command, tmp_path / "a.html")
     assert ended.code == 0, ended.err
     found = Sides()
     found.feed((tmp_path / "a.html").read_text(encoding="utf-8"))
     assert found.texts == ["fr3 fr1", "en1 & en3", "", ""]
     assert len(found.pairs) == 2
-    refused_leaving(tmp_path, muse, [*command, tmp_path / "a.png"], "a.png", ".html")
+    refused_leaving(tmp_path, muse, [*command, tmp_path / "a.csv", "--format", "html"], "a.csv", ".html")
 
 
 def test_a_notebook_shows_text_and_a_rule_for_each_direction_of_a_link() -> None:

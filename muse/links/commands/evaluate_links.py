@@ -91,12 +91,12 @@ def _linked(options: LinksOptions, gold: str) -> tuple[list[Pairs], list[tuple[i
         raise click.UsageError(f"{this_task()} needs --source and --target, --pairs, or --links.")
     space = open_space(options.space, options.device, options.quiet)
     found, lengths = list[frozenset[tuple[int, int]]](), list[tuple[int, int]]()
-    for one, two, links in linked(space, options):
+    config = link_config(options)
+    for one, two, links in linked(space, options, config):
         found.append(frozenset((i, j) for i, j, _ in links))
         lengths.append((len(one.tokens), len(two.tokens)))
     how = "hmm" if options.encoder is None else f"encoder:{options.encoder.resolve().name}"
     rounds = "" if options.rounds is None else f"rounds:{options.rounds}"
-    config = link_config(options)
     kept = config.symmetrisation or f"threshold:{config.threshold:g}"
     signature = space_signature(
         space, *choose_direction(space, options.src, options.tgt), retrieval=how,

@@ -10,9 +10,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 from muse.errors import BadFile, BadSetting
@@ -20,7 +18,7 @@ from muse.files.plain_text import read_lines
 from muse.files.tables import FORMS, form_of, require_form, table_writer
 from muse.files.writing import check_place, check_unicode, replaced
 from muse.installation import __version__
-from muse.links.texts import AlignedTexts
+from muse.sentences.text_alignment import Block
 from muse.text.segmentation import sentences_of, unspaced_language
 
 TEXT_BLOCK_FORMS = (*FORMS, "jsonl", "tmx", "ladder")
@@ -31,49 +29,44 @@ _NOT_IN_XML = re.compile("[^\t\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 @dataclass(frozen=True)
 class SentenceText:
-    """The sentences (n,) of a text that are not empty, the line of each from 0, and how many lines it has."""
+    """The sentences (n,) of a text that are not empty, the line and the paragraph of each from 0.
+
+    Paragraphs have empty lines between them. `total` is the number of lines.
+    """
 
     language: str
     sentences: Sequence[str]
     lines: Sequence[int]
+    paragraphs: Sequence[int]
     total: int
 
     def joined(self, begin: int, end: int) -> str:
         """Consecutive sentences as one line, with spaces between them if the language has them."""
         space = "" if unspaced_language(self.language) else " "
-        return space.join(" ".join(self.sentences[place].split()) for place in range(begin, end))
-
-    def line_at(self, border: int) -> int:
-        """The line at which a border between sentences is."""
-        return self.lines[border] if 0 < border < len(self.lines) else self.total if border else 0
+        return space.join(" ".join(sentence.split()) for sentence in self.sentences[begin:end])
 
 
-class Block(NamedTuple):
-    """A block: the sentences of each side from one place to another, and its probability."""
-
-    source: tuple[int, int]
-    target: tuple[int, int]
-    probability: float
+Texts = tuple[SentenceText, SentenceText]
 
 
 def read_text(path: Path, language: str, *, split: bool = False) -> SentenceText:
     """The sentences of a file, one a line or, to `split`, of running text; BadFile if there are none."""
-    sentences, lines, total = list[str](), list[int](), 0
+    rows, total, paragraph, after_empty = list[tuple[str, int, int]](), 0, 0, False
     for line in read_lines(path):
         found = sentences_of(line) if split else [line] if line.strip() else []
-        sentences += found
-        lines += [total] * len(found)
+        paragraph += bool(found and after_empty and rows)
+        after_empty = not found
+        rows += [(sentence, total, paragraph) for sentence in found]
         total += 1
-    if not sentences:
+    if not rows:
         raise BadFile(f"{path}: expected sentences, got {total} empty lines; check its name")
-    return SentenceText(language, sentences, lines, total)
+    sentences, lines, paragraphs = zip(*rows, strict=True)
+    return SentenceText(language, sentences, lines, paragraphs, total)
 
 
 def check_text_blocks(path: Path, form: str | None) -> str:
     """The format of a file of blocks, given or found by its name; raises what writing it would raise."""
     named = form_of(path, TEXT_BLOCK_FORMS)
-    if named is None and path.suffix == ".gz":  # of what form_of takes for packed already
-        named = next((one for one in ("jsonl", "tmx", "ladder") if path.name.endswith(f".{one}.gz")), None)
     if (found := form or named) is None or named not in (None, found):
         raise BadSetting(
             f"{path}: aligned texts are written as .{', .'.join(TEXT_BLOCK_FORMS)}, got "
@@ -84,28 +77,22 @@ def check_text_blocks(path: Path, form: str | None) -> str:
     return found
 
 
-def blocks_of(aligned: AlignedTexts, least: float = 0.0) -> list[Block]:
-    """The blocks whose probability is at least this."""
-    steps = pairwise(aligned.borders.tolist())
-    found = (
-        Block((one[0], two[0]), (one[1], two[1]), probability)
-        for (one, two), probability in zip(steps, aligned.probabilities.tolist(), strict=True)
-    )
-    return [block for block in found if block.probability >= least]
-
-
-def as_fields(texts: tuple[SentenceText, SentenceText], block: Block) -> dict[str, object]:
+def as_fields(texts: Texts, block: Block) -> dict[str, object]:
     """A block as JSON: its sentences on each side, the numbers of their lines from 1, and its probability."""
     fields: dict[str, object] = {}
     for name, text, place in zip(("source", "target"), texts, block[:2], strict=True):
-        fields[name] = list(text.sentences[slice(*place)])
+        fields[name] = text.sentences[slice(*place)]
         fields[f"{name}_lines"] = [line + 1 for line in text.lines[slice(*place)]]
     return {**fields, "probability": round(block.probability, 4)}
 
 
-def write_text_blocks(
-    path: Path, form: str, texts: tuple[SentenceText, SentenceText], blocks: Sequence[Block]
-) -> None:
+def table_rows(texts: Texts, blocks: Sequence[Block]) -> Iterator[tuple[str, str, float]]:
+    """The source, target and probability of each block; a side without sentences is empty."""
+    for source, target, probability in blocks:
+        yield texts[0].joined(*source), texts[1].joined(*target), round(probability, 4)
+
+
+def write_text_blocks(path: Path, form: str, texts: Texts, blocks: Sequence[Block]) -> None:
     """Write blocks, atomically; the file is compressed if its name ends in .gz."""
     if form in FORMS:
         with table_writer(path, _COLUMNS, form) as write:
@@ -119,27 +106,19 @@ def write_text_blocks(
             stream.write(line.encode() + b"\n")
 
 
-def table_rows(
-    texts: tuple[SentenceText, SentenceText], blocks: Sequence[Block]
-) -> Iterator[tuple[str, str, float]]:
-    """The source, target and probability of each block; a side without sentences is empty."""
-    for source, target, probability in blocks:
-        yield texts[0].joined(*source), texts[1].joined(*target), round(probability, 4)
-
-
-def _json_lines(texts: tuple[SentenceText, SentenceText], blocks: Sequence[Block]) -> Iterator[str]:
+def _json_lines(texts: Texts, blocks: Sequence[Block]) -> Iterator[str]:
     for block in blocks:
         yield json.dumps(as_fields(texts, block), ensure_ascii=False)
 
 
-def _ladder(texts: tuple[SentenceText, SentenceText], blocks: Sequence[Block]) -> Iterator[str]:
-    for block in blocks:
-        first, second = (text.line_at(place[0]) for text, place in zip(texts, block[:2], strict=True))
-        yield f"{first}\t{second}\t{block.probability:.4f}"
-    yield "\t".join(str(text.total) for text in texts) + "\t1.0000"
+def _ladder(texts: Texts, blocks: Sequence[Block]) -> Iterator[str]:
+    one, two = ([0, *text.lines[1:], text.total] for text in texts)  # the line of each border
+    for (i, _), (j, _), probability in blocks:
+        yield f"{one[i]}\t{two[j]}\t{probability:.4f}"
+    yield f"{one[-1]}\t{two[-1]}\t1.0000"
 
 
-def _translation_memory(texts: tuple[SentenceText, SentenceText], blocks: Sequence[Block]) -> Iterator[str]:
+def _translation_memory(texts: Texts, blocks: Sequence[Block]) -> Iterator[str]:
     languages = [quoteattr(text.language) for text in texts]
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield '<tmx version="1.4">'

@@ -23,7 +23,8 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,6 +33,9 @@ from numpy.typing import NDArray
 from muse.errors import BadSetting, Mismatch
 from muse.normalise import unit
 from muse.progress import Progress
+from muse.sentences.encoders.encoder import SentenceEncoder
+from muse.sentences.loading import load_encoder
+from muse.space import Space
 from muse.vectors import Matrix
 
 LARGEST = 3  # sentences of a block on a side
@@ -42,6 +46,7 @@ _ROUNDS = 5  # of learning from the blocks found
 _SAMPLE = 2_000  # blocks that are learned from
 _SHIFTS = (7, -7, 11, -11, 23, -23, 41, -41)  # by so many blocks one side is moved, for wrong pairs
 _CHUNK, _AREA = 32, 1 << 18  # sentences, and pairs of them, whose blocks are scored at once
+_CHUNK_OF_NORMS = 4_096  # sentences
 _GRID = 64  # sentences of each text, spread over it, that tell what is at random
 _FARTHEST = 25.0  # of delta^2: beyond this, a length says no more
 _COARSE_SHARE = -2.4  # the logarithm of that of each kind of block
@@ -65,46 +70,57 @@ Borders = NDArray[np.int64]
 Band = tuple[Borders, Borders]  # the first and last target border that each source border may have, (n + 1,)
 
 
-@dataclass(frozen=True, eq=False)
-class AlignedTexts:
-    """The blocks of two texts in order: their `borders` (b + 1, 2) and `probabilities` (b,).
+class Block(NamedTuple):
+    """The sentences of each side from one place to another, none perhaps, and how probable the block is."""
 
-    Block i has the sentences from borders[i] to borders[i + 1] of source and target; one side may have none.
-    """
-
-    borders: Borders
-    probabilities: Numbers
+    source: tuple[int, int]
+    target: tuple[int, int]
+    probability: float
 
 
 class TextRows(NamedTuple):
-    """A text as vectors (n, d) and lengths (n,) of its sentences."""
+    """A text as vectors (n, d), lengths (n,), and paragraphs (n,), counted from 0, of its sentences.
+
+    `borders` (n + 1,) are those between its sentences in the text that it is made of.
+    """
 
     rows: Matrix
     lengths: Numbers
+    paragraphs: Borders
+    borders: Borders
 
     def coarser(self) -> "TextRows":
-        """Every two sentences as one; a short text as it is."""
+        """Every two sentences of a paragraph as one; a short text as it is."""
         if len(self.rows) <= _COARSE:
-            return self
-        pairs = np.arange(0, len(self.rows), 2)
-        return TextRows(np.add.reduceat(self.rows, pairs), np.add.reduceat(self.lengths, pairs))
-
-    def backwards(self) -> "TextRows":
-        """The sentences in reverse order."""
-        return TextRows(self.rows[::-1], self.lengths[::-1])
+            return self._replace(borders=np.arange(len(self.rows) + 1))
+        first = np.searchsorted(self.paragraphs, self.paragraphs)
+        pairs = np.flatnonzero((np.arange(len(self.rows)) - first) % 2 == 0)
+        rows, lengths = (np.add.reduceat(of, pairs) for of in (self.rows, self.lengths))
+        return TextRows(rows, lengths, self.paragraphs[pairs], np.append(pairs, len(self.rows)))
 
 
 class BlockSums(NamedTuple):
     """What is known of all blocks of one text: of k sentences up to each of the n + 1 borders, at k - 1.
 
-    `rows` (K - 1 + n + 1, d) are the vectors, after K of zeros. `norms`, `apart` (the mean of 1 - cos to the
-    other text's sentences) and `lengths` are (K, n + 1).
+    `rows` (n, d) are the vectors. `norms`, `apart` (the mean of 1 - cos to the other text's sentences),
+    `lengths`, and `paragraphs` (-1: of several) are (K, n + 1).
     """
 
     rows: Matrix
     norms: Numbers
     apart: Numbers
     lengths: Numbers
+    paragraphs: Borders
+
+    def part(self, begin: int, end: int) -> "BlockSums":
+        """The same of the sentences between two borders."""
+        arrays = (np.array([one[begin : end + 1] for one in of]) for of in self[1:])
+        return BlockSums(self.rows[begin:end], *arrays)
+
+    def backwards(self) -> "BlockSums":
+        """The same of the text in reverse order."""
+        arrays = (np.array([np.roll(one[::-1], k) for k, one in enumerate(of, 1)]) for of in self[1:])
+        return BlockSums(self.rows[::-1], *arrays)
 
 
 class Model(NamedTuple):
@@ -128,27 +144,25 @@ class Model(NamedTuple):
 
     def odds(self, kind: tuple[int, int], z: Numbers, source: Numbers, target: Numbers) -> Numbers:
         """The log odds of blocks of a kind."""
-        apart, size, squared = self.features(z, source, target)
+        u, g, squared = self.features(z, source, target)
         w = self.weights.tolist()
-        found: Numbers = apart * (w[1] + w[3] * size)
-        found += w[2] * size
-        found += w[4] * squared
-        found += w[5] * np.sqrt(squared)
-        found += w[0] + float(self.shares[kind])
-        return found
+        first = w[0] + float(self.shares[kind])
+        return np.asarray(u * (w[1] + w[3] * g) + w[2] * g + w[4] * squared + w[5] * np.sqrt(squared) + first)
 
 
 def align_texts(
     source: Matrix,
     target: Matrix,
     lengths: tuple[Numbers, Numbers],
+    paragraphs: tuple[Sequence[int], Sequence[int]] | None = None,
     *,
     largest: int = LARGEST,
     progress: Progress | None = None,
-) -> AlignedTexts:
+) -> list[Block]:
     """The most probable blocks of two texts, whose sentences have vectors (n, d), (m, d), zeros if unknown.
 
-    The `lengths` (n,) and (m,) are characters. A block has up to `largest` sentences on each side. Its
+    The `lengths` (n,) and (m,) are characters. A block has up to `largest` sentences on each side, and if the
+    `paragraphs` (n,) and (m,) of the sentences are given, counted from 0, those of one paragraph alone. Its
     probability is the share of all sequences of blocks near the best one that have it, by their odds.
     """
     if largest < 1:
@@ -161,35 +175,69 @@ def align_texts(
         )
     n, m = len(source), len(target)
     if not n or not m:
-        borders = np.arange(n + m + 1)[:, None] * [n > 0, m > 0]
-        return AlignedTexts(borders, np.ones(n + m))
-    source, target = source.astype(np.float32), target.astype(np.float32)
-    levels = [[TextRows(source, np.maximum(lengths[0], 1.0)), TextRows(target, np.maximum(lengths[1], 1.0))]]
-    while len(levels[-1][0].rows) * len(levels[-1][1].rows) > _WHOLE:
-        levels.append([text.coarser() for text in levels[-1]])
-    # Every pair of borders of the coarsest texts, then those near the path.
-    sizes = [len(text.rows) for text in levels[-1]]
-    band = np.zeros(sizes[0] + 1, np.int64), np.full(sizes[0] + 1, sizes[1])
+        return [
+            Block((i * (n > 0), (i + 1) * (n > 0)), (i * (m > 0), (i + 1) * (m > 0)), 1) for i in range(n + m)
+        ]
+    numbers = paragraphs or ([0] * n, [0] * m)
+    level = [
+        TextRows(
+            rows.astype(np.float32, copy=False), np.maximum(sizes, 1.0), np.asarray(own), np.arange(len(own))
+        )
+        for rows, sizes, own in zip((source, target), lengths, numbers, strict=True)
+    ]
+    levels = [level]
+    while _cells(level) > _WHOLE and _cells(level := [text.coarser() for text in level]) < _cells(levels[-1]):
+        levels.append(level)
+    band = _of_paragraphs(*levels[-1])
     with (progress or Progress(quiet=True)).stage("aligning", len(levels) + 2, "passes") as tick:
         for done, level in enumerate(reversed(levels), 1):
-            if done > 1:
-                finer = [len(text.rows) for text in level]
-                scale = [1 + (now > before) for now, before in zip(finer, sizes, strict=True)]
-                band, sizes = _band(np.minimum(borders * scale, finer)), finer
             sides = sides_of(level, largest)
             first = first_model(level, sides)
             # Of coarse sentences, a run that lacks a counterpart must not be dearer than to merge it.
-            model = (
-                first
-                if level is levels[0]
-                else first._replace(shares=np.full_like(first.shares, _COARSE_SHARE))
-            )
-            borders, odds = best_blocks(sides, band, model)
+            coarse = first._replace(shares=np.full_like(first.shares, _COARSE_SHARE))
+            borders, odds = best_blocks(sides, band, first if level is levels[0] else coarse)
+            if level is not levels[0]:
+                band = _band(
+                    np.stack([text.borders[borders[:, side]] for side, text in enumerate(level)], axis=1)
+                )
             tick(done)
         model = _learned_in_rounds(sides, band, borders, first)
         borders, odds = best_blocks(sides, band, model)
         tick(len(levels) + 1)
-        return AlignedTexts(borders, probabilities_of(levels[0], sides, band, model, borders, odds))
+        shares = probabilities_of(sides, band, model, borders, odds).tolist()
+    blocks = zip(pairwise(borders.tolist()), shares, strict=True)
+    return [Block((i, i_end), (j, j_end), share) for ((i, j), (i_end, j_end)), share in blocks]
+
+
+def _of_paragraphs(source: TextRows, target: TextRows) -> Band:
+    """The borders between which the paragraphs of the sentences around each source border are."""
+    begin = np.searchsorted(target.paragraphs, np.append(0, source.paragraphs))
+    end = np.searchsorted(
+        target.paragraphs, np.append(source.paragraphs, source.paragraphs[-1]), side="right"
+    )
+    return begin, end
+
+
+def _cells(texts: Sequence[TextRows]) -> int:
+    begin, end = _of_paragraphs(texts[0], texts[1])
+    return int((end - begin).sum())
+
+
+def align_sentences(
+    space: Space,
+    languages: tuple[str, str],
+    texts: tuple[Sequence[str], Sequence[str]],
+    *,
+    encoder: SentenceEncoder | str | Path = "idf",
+    largest: int = LARGEST,
+) -> list[Block]:
+    """The blocks of two texts, given by their sentences, by an encoder, its name, or its folder."""
+    fitted = load_encoder(encoder, space) if isinstance(encoder, str | Path) else encoder
+    for text, language in zip(texts, languages, strict=True):
+        fitted = fitted.fit(text, language)
+    one, two = (fitted.encode(text, language).matrix for text, language in zip(texts, languages, strict=True))
+    vectors, lengths = text_vectors((one, two), texts)
+    return align_texts(*vectors, lengths, largest=largest, progress=space.progress)
 
 
 def text_vectors(
@@ -231,35 +279,51 @@ def _shared_tokens(sentences: tuple[Sequence[str], Sequence[str]]) -> tuple[Matr
     return own
 
 
-def _sums(padded: Numbers, largest: int) -> Iterator[Numbers]:
-    """The sums (n + 1, ...) of 1, 2, ... sentences up to each border, of which `padded` has K in front."""
-    total = padded[largest - 1 :]
+def _window(rows: Numbers, begin: int, end: int, largest: int) -> Numbers:
+    """The rows (b + K - 1, ...) up to each border from begin to end, and those before; then zeros."""
+    lacking = np.zeros((max(largest - begin, 0), *rows.shape[1:]), rows.dtype)
+    return np.concatenate([lacking, rows[max(begin - largest, 0) : end - 1]])
+
+
+def _sums(window: Numbers, largest: int) -> Iterator[Numbers]:
+    """The sums (b, ...) of 1, 2, ... K sentences up to each border of a window."""
+    total = window[largest - 1 :]
     yield total
     for k in range(1, largest):
-        total = total + padded[largest - 1 - k : len(padded) - k]
+        total = total + window[largest - 1 - k : len(window) - k]
         yield total
 
 
-def _padded(array: Numbers, largest: int) -> Numbers:
-    return np.concatenate([np.zeros((largest, *array.shape[1:]), array.dtype), array])
-
-
-def sides_of(texts: list[TextRows], largest: int) -> tuple[BlockSums, BlockSums]:
+def sides_of(texts: Sequence[TextRows], largest: int) -> tuple[BlockSums, BlockSums]:
     """What is known of the blocks of two texts, of up to `largest` sentences."""
+    norms = [_norms(text.rows, largest) for text in texts]
+    means = [text.rows.T @ (1 / own[0, 1:]) / len(text.rows) for text, own in zip(texts, norms, strict=True)]
     found = []
-    units = [unit(text.rows).mean(axis=0) for text in texts]
-    for text, mean in zip(texts, units[::-1], strict=True):
-        rows = _padded(text.rows, largest)
-        norms = [np.maximum(np.sqrt(np.einsum("nd,nd->n", s, s)), _TINY) for s in _sums(rows, largest)]
-        dots = _sums(_padded(text.rows @ mean, largest), largest)
-        apart = [np.maximum(1 - dot / norm, 1e-6) for dot, norm in zip(dots, norms, strict=True)]
-        sizes = [np.maximum(size, 1.0) for size in _sums(_padded(text.lengths, largest), largest)]
-        arrays = (np.array(one, np.float32) for one in (norms, apart, sizes))
-        found.append(BlockSums(rows, *arrays))
+    for text, norm, mean in zip(texts, norms, means[::-1], strict=True):
+        count = len(text.rows) + 1
+        dots, lengths = (
+            np.array([*_sums(_window(of, 0, count, largest), largest)], np.float32)
+            for of in (text.rows @ mean, text.lengths)
+        )
+        numbers = np.full((largest, count), -1)
+        for k in range(1, min(largest, count - 1) + 1):
+            first, last = text.paragraphs[: count - k], text.paragraphs[k - 1 :]
+            numbers[k - 1, k:] = np.where(first == last, first, -1)
+        apart, lengths = np.maximum(1 - dots / norm, 1e-6), np.maximum(lengths, 1)
+        found.append(BlockSums(text.rows, norm, apart, lengths, numbers))
     return found[0], found[1]
 
 
-def first_model(texts: list[TextRows], sides: tuple[BlockSums, BlockSums]) -> Model:
+def _norms(rows: Matrix, largest: int) -> Matrix:
+    """The norms (K, n + 1) of the sums of 1, 2, ... K sentences up to each border."""
+    count, found = len(rows) + 1, list[list[Matrix]]()
+    for begin in range(0, count, _CHUNK_OF_NORMS):
+        window = _window(rows, begin, min(begin + _CHUNK_OF_NORMS, count), largest)
+        found.append([np.sqrt(np.einsum("nd,nd->n", one, one)) for one in _sums(window, largest)])
+    return np.maximum(np.concatenate(found, axis=1), _TINY)
+
+
+def first_model(texts: Sequence[TextRows], sides: tuple[BlockSums, BlockSums]) -> Model:
     """What is known before any block: shares and weights of other texts, and z of a grid of sentences."""
     largest = len(sides[0].norms)
     shares = np.full((largest + 1, largest + 1), _RARE)
@@ -268,7 +332,7 @@ def first_model(texts: list[TextRows], sides: tuple[BlockSums, BlockSums]) -> Mo
             shares[h, k] = share
     shares[0, 2:], shares[2:, 0], shares[0, 0] = 0, 0, 0
     places = [np.unique(np.linspace(1, len(text.rows), _GRID).astype(np.int64)) for text in texts]
-    x, y = (unit(side.rows[largest - 1 + place]) for side, place in zip(sides, places, strict=True))
+    x, y = (unit(side.rows[place - 1]) for side, place in zip(sides, places, strict=True))
     z = _distance(x @ y.T, sides[0].apart[0][places[0]][:, None], sides[1].apart[0][places[1]])
     count = z.size + _GRID
     centre = (z.sum() + _GRID) / count
@@ -300,12 +364,13 @@ def _chunks(
     source, target = sides
     begin, end = band
     largest, n, stop = len(source.norms), len(begin) - 1, 1
+    has_paragraphs = source.paragraphs.max() > 0
     while (start := stop) <= n:
         stop = min(start + _CHUNK, n + 1)
         while stop > start + 1 and (stop - start) * (end[stop - 1] - begin[start] + 1) > _AREA:
             stop = start + (stop - start) // 2
         left, right = int(begin[start]), int(end[stop - 1]) + 1
-        dots = source.rows[start : stop + largest - 1] @ target.rows[left : right + largest - 1].T
+        dots = _window(source.rows, start, stop, largest) @ _window(target.rows, left, right, largest).T
         odds = np.full((largest, largest + 1, stop - start, right - left), model.shares[1, 0], np.float32)
         odds[1:, 0] = _IMPOSSIBLE
         for h, some in enumerate(_sums(dots, largest)):
@@ -314,6 +379,9 @@ def _chunks(
                 z = _distance(dot.T / norms, source.apart[h, start:stop, None], target.apart[k, left:right])
                 sizes = source.lengths[h, start:stop, None], target.lengths[k, left:right]
                 odds[h, k + 1] = model.odds((h + 1, k + 1), z, *sizes)
+                if has_paragraphs:
+                    one, two = source.paragraphs[h, start:stop, None], target.paragraphs[k, left:right]
+                    odds[h, k + 1][(one != two) | (one < 0)] = _IMPOSSIBLE
         yield range(start, stop), left, odds
 
 
@@ -372,13 +440,7 @@ def _learned_in_rounds(
     if (surplus := (len(matched) - _SAMPLE) // 2) > 0:
         borders = borders[matched[surplus] : matched[-surplus - 1] + 2]
         (i, j), (n, m) = borders[0], borders[-1]
-        parts = ((sides[0], i, n), (sides[1], j, m))
-        source, target = (
-            BlockSums(
-                side.rows[begin : end + len(side.norms)], *(one[:, begin : end + 1] for one in side[1:])
-            )
-            for side, begin, end in parts
-        )
+        source, target = sides[0].part(i, n), sides[1].part(j, m)
         low, high = (np.clip(one[i : n + 1], j, m) - j for one in band)
         sides, band, borders = (source, target), (low, high), borders - borders[0]
     for _ in range(_ROUNDS):
@@ -417,10 +479,9 @@ def _learned(sides: tuple[BlockSums, BlockSums], borders: Borders, first: Model)
 
 def _blocks(side: BlockSums, ends: Borders, sizes: Borders) -> tuple[Matrix, Numbers, Numbers]:
     """The unit vectors (b, d) of blocks, how far they are from the other text, and their lengths (b,)."""
-    largest = len(side.norms)
     rows = np.zeros((len(ends), side.rows.shape[1]), side.rows.dtype)
-    for k in range(largest):
-        rows += side.rows[ends + largest - 1 - k] * (sizes > k)[:, None]
+    for k in range(len(side.norms)):
+        rows += side.rows[np.maximum(ends - 1 - k, 0)] * (sizes > k)[:, None]
     return unit(rows), side.apart[sizes - 1, ends], side.lengths[sizes - 1, ends]
 
 
@@ -444,7 +505,6 @@ def _regression(right: Numbers, wrong: Numbers, first: Numbers) -> Numbers:
 
 
 def probabilities_of(
-    texts: list[TextRows],
     sides: tuple[BlockSums, BlockSums],
     band: Band,
     model: Model,
@@ -455,9 +515,7 @@ def probabilities_of(
     before, _ = _forward(sides, band, model, np.logaddexp)
     m = borders[-1, 1]
     mirrored = m - band[1][::-1], m - band[0][::-1]
-    after, _ = _forward(
-        sides_of([text.backwards() for text in texts], len(sides[0].norms)), mirrored, model, np.logaddexp
-    )
+    after, _ = _forward((sides[0].backwards(), sides[1].backwards()), mirrored, model, np.logaddexp)
     left = np.array([before[i][j - band[0][i]] for i, j in borders[:-1]])
     right = np.array([after[i][j - mirrored[0][i]] for i, j in borders[-1] - borders[1:]])
     return np.asarray(np.exp(np.minimum(left + odds + right - before[-1][-1], 0)))

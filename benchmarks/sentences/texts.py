@@ -1,7 +1,8 @@
 """How well two whole texts are aligned in order, beside lengths alone, and how long it takes.
 
-    python -m benchmarks.links.texts --space en-fr=FOLDER [--space ...] [--draws 3] [--encoders "idf;mean"]
-        [--text NAME=SOURCE,TARGET,GOLD ...] [--galechurch PYTHON] [--sizes 1000,10000] [--shared ../shared]
+    python -m benchmarks.sentences.texts --space en-fr=FOLDER [--space ...] [--draws 3]
+        [--encoders "idf;mean"] [--text NAME=SOURCE,TARGET,GOLD ...] [--galechurch PYTHON]
+        [--sizes 1000,10000] [--shared ../shared]
 
 Of each space, texts are made of Tatoeba's pairs of sentences in random order: of a hundred blocks 72 are 1:1,
 14 1:2 or 2:1, 3 2:2, 5 larger, each such that it is no two smaller ones, and 6 are runs of one to ten
@@ -30,8 +31,8 @@ from benchmarks.support.options import REPEATED, command_line
 from benchmarks.support.pairs import SHARED
 from benchmarks.support.sentence_sets import retrieval_sets, training
 from benchmarks.support.tables import header, heading, row
-from muse.links.texts import align_texts, text_vectors
 from muse.sentences.loading import load_encoder
+from muse.sentences.text_alignment import align_sentences, align_texts, text_vectors
 from muse.space import load_space
 
 Side = tuple[int, ...]
@@ -116,18 +117,9 @@ def measures(pair: TextPair, found: Blocks) -> list[float]:
 
 def aligned(space: Path, name: str, languages: tuple[str, str], pair: TextPair) -> tuple[Blocks, list[float]]:
     """The blocks that muse finds with an encoder, and their probabilities."""
-    encoder = load_encoder(name, load_space(space))
-    texts = (pair.source, pair.target)
-    for text, language in zip(texts, languages, strict=True):
-        encoder = encoder.fit(text, language)
-    one, two = (
-        encoder.encode(text, language).matrix for text, language in zip(texts, languages, strict=True)
-    )
-    vectors, lengths = text_vectors((one, two), texts)
-    found = align_texts(*vectors, lengths)
-    steps = zip(found.borders.tolist(), found.borders[1:].tolist(), strict=False)
-    blocks = [(tuple(range(i, n)), tuple(range(j, m))) for (i, j), (n, m) in steps]
-    return blocks, found.probabilities.tolist()
+    found = align_sentences(load_space(space), languages, (pair.source, pair.target), encoder=name)
+    blocks = [(tuple(range(*one.source)), tuple(range(*one.target))) for one in found]
+    return blocks, [one.probability for one in found]
 
 
 def by_lengths(python: str, pair: TextPair) -> Blocks:
@@ -184,7 +176,7 @@ def main() -> None:
             command = [
                 sys.executable,
                 "-m",
-                "benchmarks.links.texts",
+                "benchmarks.sentences.texts",
                 "--space",
                 options.space[0],
                 "--size",

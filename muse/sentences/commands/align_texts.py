@@ -15,13 +15,17 @@ from muse.sentences.commands.encoders import EncoderOptions, encoder_option, ope
 class AlignTextsOptions(EncoderOptions, Languages, Threads, Common):
     """The options of `muse align-texts`."""
 
-    # Chosen on draws in it and ru (benchmarks/results/links/texts.md).
+    # Chosen on draws in it and ru (benchmarks/results/sentences/texts.md).
     encoder: str = encoder_option("idf")
     source: Path = option(section="Input", help="Text in --src, a sentence on each line.")
     target: Path = option(section="Input", help="Text in --tgt, a sentence on each line.")
     split: bool = option(
         False, section="Input", help="Cut running text into sentences, within each line of the files."
     )
+    paragraphs: bool = option(
+        False, section="Input",
+        help="The texts have the same paragraphs, with empty lines between; no block crosses one.",
+    )  # fmt: skip
     out: Path | None = option(
         None, section="Output", written=True,
         help="A .tsv, .csv, .xlsx, .parquet, .jsonl, .tmx or .ladder (hunalign's).  [default: tsv on stdout]",
@@ -54,30 +58,29 @@ def align_texts(options: AlignTextsOptions) -> Report | None:
     encoder, the lengths, and the names, numbers and signs of both texts decide. Empty lines are skipped.
     """
     from muse.errors import Contradiction, Mismatch
-    from muse.links.text_files import (
-        as_fields,
-        blocks_of,
-        check_text_blocks,
-        read_text,
-        table_rows,
-        write_text_blocks,
-    )
-    from muse.links.texts import align_texts, text_vectors
+    from muse.sentences.files import text_blocks
+    from muse.sentences.text_alignment import align_texts, text_vectors
 
-    form = None if options.out is None else check_text_blocks(options.out, options.form)
+    form = None if options.out is None else text_blocks.check_text_blocks(options.out, options.form)
     if form == "ladder" and (options.split or options.min_probability):
         other = "--split" if options.split else "--min-probability"
         raise Contradiction(f"a ladder has the lines of the files, and all of them; leave out {other}")
     space = open_space(options.space, "cpu", options.quiet)
-    direction = choose_direction(space, options.src, options.tgt)
-    source, target = (
-        read_text(path, language, split=options.split)
-        for path, language in zip((options.source, options.target), direction, strict=True)
+    direction, files = choose_direction(space, options.src, options.tgt), (options.source, options.target)
+    one, two = texts = tuple(
+        text_blocks.read_text(path, language, split=options.split)
+        for path, language in zip(files, direction, strict=True)
     )
+    counts = [text.paragraphs[-1] + 1 for text in texts]
+    if options.paragraphs and counts[0] != counts[1]:
+        raise Mismatch(
+            f"--paragraphs needs texts with the same paragraphs, got {counts[0]} in {files[0]} and "
+            f"{counts[1]} in {files[1]}; put the empty lines at the same places, or leave it out"
+        )
     opened = open_encoder(options, *direction, space=space)
     if not options.fit:
         encoder = opened.encoder
-        for path, text in zip((options.source, options.target), (source, target), strict=True):
+        for path, text in zip(files, texts, strict=True):
             try:
                 encoder = encoder.fit(text.sentences, text.language)
             except Mismatch as error:
@@ -85,23 +88,25 @@ def align_texts(options: AlignTextsOptions) -> Report | None:
         opened = opened._replace(encoder=encoder)
     rows = [
         opened.rows(text.sentences, text.language, space.progress.part(number, 3))
-        for number, text in enumerate((source, target), 1)
+        for number, text in enumerate(texts, 1)
     ]
-    vectors, lengths = text_vectors((rows[0], rows[1]), (source.sentences, target.sentences))
-    aligned = align_texts(*vectors, lengths, largest=options.largest, progress=space.progress.part(3, 3))
-    blocks = blocks_of(aligned, options.min_probability)
-    pairs = sum(block.source[0] < block.source[1] and block.target[0] < block.target[1] for block in blocks)
+    vectors, lengths = text_vectors((rows.pop(0), rows.pop()), (one.sentences, two.sentences))
+    borders = (one.paragraphs, two.paragraphs) if options.paragraphs else None
+    found = align_texts(
+        *vectors, lengths, borders, largest=options.largest, progress=space.progress.part(3, 3)
+    )
+    blocks = [block for block in found if block.probability >= options.min_probability]
     fields: dict[str, Any] = {
-        "source_sentences": len(source.sentences), "target_sentences": len(target.sentences),
-        "blocks": len(blocks), "pairs": pairs, "out": None if options.out is None else str(options.out),
-        "encoder": opened.encoder.name,
+        "source_sentences": len(one.sentences), "target_sentences": len(two.sentences),
+        "blocks": len(blocks), "pairs": sum(i < k and j < n for (i, k), (j, n), _ in blocks),
+        "out": None if options.out is None else str(options.out), "encoder": opened.encoder.name,
     }  # fmt: skip
     if options.out is not None and form is not None:
-        write_text_blocks(options.out, form, (source, target), blocks)
+        text_blocks.write_text_blocks(options.out, form, (one, two), blocks)
         shown = "{pairs} pairs of {source_sentences} and {target_sentences} sentences in {out} | {encoder}"
         return fields, [shown.format(**fields)]
     if options.as_json:
-        return {**fields, "aligned": [as_fields((source, target), block) for block in blocks]}, []
-    for one, two, probability in table_rows((source, target), blocks):
-        echo(f"{one}\t{two}\t{probability:.4f}")
+        return {**fields, "aligned": [text_blocks.as_fields((one, two), block) for block in blocks]}, []
+    for source, target, probability in text_blocks.table_rows((one, two), blocks):
+        echo(f"{source}\t{target}\t{probability:.4f}")
     return None

@@ -8,9 +8,9 @@ import pytest
 from numpy.typing import NDArray
 
 from muse.errors import BadSetting, Mismatch
-from muse.links import texts
-from muse.links.texts import (
-    AlignedTexts,
+from muse.sentences import text_alignment as texts
+from muse.sentences.text_alignment import (
+    Block,
     Model,
     TextRows,
     align_texts,
@@ -23,6 +23,7 @@ from muse.vectors import Matrix
 
 Kinds = list[tuple[int, int]]
 Lengths = tuple[NDArray[np.float64], NDArray[np.float64]]
+Paragraphs = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 def sequences(n: int, m: int, largest: int) -> Iterator[Kinds]:
@@ -54,18 +55,31 @@ def odds_of(kinds: Kinds, rows: tuple[Matrix, Matrix], lengths: Lengths, model: 
     return float(total)
 
 
+def crosses(kinds: Kinds, paragraphs: Paragraphs) -> bool:
+    """Whether a block of both sides has sentences of several paragraphs."""
+    ends = np.cumsum([(0, 0), *kinds], axis=0)
+    return any(
+        len({*paragraphs[0][i:n].tolist(), *paragraphs[1][j:m].tolist()}) > 1
+        for i, n, j, m in steps(ends)
+        if i < n and j < m
+    )
+
+
 @pytest.mark.parametrize("largest", [1, 2, 3])
-@pytest.mark.parametrize("seed", range(2))
-def test_blocks_and_their_probabilities_are_those_of_all_sequences(seed: int, largest: int) -> None:
+@pytest.mark.parametrize("paragraphs", [([0] * 4, [0] * 5), ([0, 0, 1, 2], [0, 1, 1, 1, 2])])
+def test_blocks_and_their_probabilities_are_those_of_all_sequences(
+    paragraphs: tuple[list[int], list[int]], largest: int
+) -> None:
+    seed, whole = paragraphs[0][-1], (np.array(paragraphs[0]), np.array(paragraphs[1]))
     rng = np.random.default_rng(seed)
     rows = rng.normal(size=(4, 4)).astype(np.float32), rng.normal(size=(5, 4)).astype(np.float32)
     lengths = rng.uniform(5, 90, 4), rng.uniform(5, 90, 5)
-    pair = [TextRows(rows[0], lengths[0]), TextRows(rows[1], lengths[1])]
+    pair = [TextRows(*side, np.arange(9)) for side in zip(rows, lengths, whole, strict=True)]
     sides = sides_of(pair, largest)
     model = first_model(pair, sides)
     band = np.zeros(5, np.int64), np.full(5, 5)
     borders, odds = best_blocks(sides, band, model)
-    every = list(sequences(4, 5, largest))
+    every = [kinds for kinds in sequences(4, 5, largest) if not crosses(kinds, whole)]
     totals = np.array([odds_of(kinds, rows, lengths, model) for kinds in every])
     assert [tuple(kind) for kind in np.diff(borders, axis=0).tolist()] == every[totals.argmax()]
     assert odds.sum() == pytest.approx(totals.max(), abs=1e-4)
@@ -75,7 +89,7 @@ def test_blocks_and_their_probabilities_are_those_of_all_sequences(seed: int, la
         for step in steps(np.cumsum([(0, 0), *kinds], axis=0)):
             if step in expected:
                 expected[step] += share
-    found = texts.probabilities_of(pair, sides, band, model, borders, odds)
+    found = texts.probabilities_of(sides, band, model, borders, odds)
     assert found == pytest.approx([*expected.values()], abs=1e-4)
 
 
@@ -105,9 +119,9 @@ def made_up(seed: int, count: int, gap: int = 0) -> tuple[Matrix, Matrix, Length
     return source, target, (np.array(sizes[0], float), np.array(sizes[1], float)), blocks
 
 
-def right(found: AlignedTexts, blocks: set[tuple[int, ...]]) -> float:
+def right(found: list[Block], blocks: set[tuple[int, ...]]) -> float:
     """The share of the blocks, of both sides, that were found."""
-    return len({*steps(found.borders)} & blocks) / len(blocks)
+    return len({one.source + one.target for one in found} & blocks) / len(blocks)
 
 
 @pytest.mark.parametrize("gap", [0, 90])
@@ -120,17 +134,29 @@ def test_known_blocks_are_found_from_coarse_to_fine(gap: int, monkeypatch: pytes
     coarse = align_texts(source, target, lengths)
     for found in (whole, coarse):
         assert right(found, blocks) > 0.97
-        assert found.borders[[0, -1]].tolist() == [[0, 0], [len(source), len(target)]]
-        sizes = np.diff(found.borders, axis=0)
-        assert (sizes >= 0).all() and sizes.any(axis=1).all()
-        assert found.probabilities[sizes.all(axis=1)].mean() == pytest.approx(right(found, blocks), abs=0.05)
+        check_whole(found, len(source), len(target))
+        shares = [
+            one.probability
+            for one in found
+            if one.source[0] < one.source[1] and one.target[0] < one.target[1]
+        ]
+        assert np.mean(shares) == pytest.approx(right(found, blocks), abs=0.05)
+
+
+def check_whole(found: list[Block], n: int, m: int) -> None:
+    """Every sentence is in one block, in order, and no block is empty."""
+    for sides, count in (([one.source for one in found], n), ([one.target for one in found], m)):
+        assert [place for side in sides for place in range(*side)] == [*range(count)]
+    assert all(block.source[0] < block.source[1] or block.target[0] < block.target[1] for block in found)
+    assert all(0 <= block.probability <= 1 for block in found)
 
 
 def test_swapped_texts_give_the_mirrored_blocks() -> None:
     source, target, lengths, _ = made_up(2, 80)
     found, mirrored = align_texts(source, target, lengths), align_texts(target, source, lengths[::-1])
-    assert mirrored.borders[:, ::-1].tolist() == found.borders.tolist()
-    assert mirrored.probabilities == pytest.approx(found.probabilities, abs=1e-3)
+    assert [(one.target, one.source) for one in mirrored] == [one[:2] for one in found]
+    shares = [one.probability for one in found]
+    assert [one.probability for one in mirrored] == pytest.approx(shares, abs=1e-3)
 
 
 def test_twice_the_length_is_twice_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,9 +184,7 @@ def test_the_shortest_texts_have_blocks(n: int, m: int) -> None:
     rng = np.random.default_rng(0)
     source, target = (rng.normal(size=(count, 3)).astype(np.float32) for count in (n, m))
     found = align_texts(source, target, (np.ones(n), np.ones(m)))
-    assert found.borders[-1].tolist() == [n, m]
-    assert len(found.probabilities) == len(found.borders) - 1
-    assert ((found.probabilities >= 0) & (found.probabilities <= 1)).all()
+    check_whole(found, n, m)
 
 
 def test_names_and_numbers_of_both_texts_are_seen_where_no_word_is_known() -> None:
@@ -168,8 +192,8 @@ def test_names_and_numbers_of_both_texts_are_seen_where_no_word_is_known() -> No
     target = [f"gamma {number} delta" for number in (*range(100, 120), *range(125, 140))]
     unknown = np.zeros((40, 4), np.float32), np.zeros((35, 4), np.float32)
     vectors, lengths = text_vectors(unknown, (source, target))
-    found = steps(align_texts(*vectors, lengths, largest=1).borders)
-    pairs = {(i, j) for i, n, j, m in found if i < n and j < m}
+    found = align_texts(*vectors, lengths, largest=1)
+    pairs = {(i, j) for (i, n), (j, m), _ in found if i < n and j < m}
     assert pairs == {*((i, i) for i in range(20)), *((i + 5, i) for i in range(20, 35))}
 
 
