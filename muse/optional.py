@@ -42,7 +42,7 @@ PACKAGES = (
     OptionalPackage(
         "links",
         {
-            "Sentences": "commands.link.link",
+            "Sentences": "commands.link.link commands.carry_labels.carry_labels",
             "evaluate: Sentences": "commands.evaluate_links.evaluate_links",
         },
     ),

@@ -12,12 +12,15 @@ they learn to agree (Liang, Taskar and Klein, 2006). How far the space is believ
 makes the text most probable.
 
 The counts are in a table of fixed size (`muse.links.pair_counts`).
+
+The score of a pair of sentences is the log-likelihood of both directions against chance, for each word: above
+0 the words of one sentence are more probable beside the other one than beside any.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -49,11 +52,13 @@ BESIDE_ENCODER = 0.5  # the exponent of what the space says, beside an encoder
 @dataclass(frozen=True)
 class LinkConfig:
     """Which links are kept: those of a `threshold` of the mean probability of both directions, or, made of
-    the best of each direction, a `symmetrisation`.
+    the best of each direction, a `symmetrisation`. Pairs of sentences below a `min_score` have no links, and
+    nothing is learned from them.
     """
 
     threshold: float = 0.5
     symmetrisation: Symmetrisation | None = None
+    min_score: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,12 +106,14 @@ class Linker:
 
     def _link(self, pairs: Sequence[TokenPair]) -> list[Links]:
         block = self._block(pairs)
-        both, _ = self._posteriors(block)
+        both, _, scores = self._posteriors(block)
         found = []
-        for number in range(len(pairs)):
+        for number, score in enumerate(scores.tolist()):
             cells = slice(*block.starts[number : number + 2].tolist())
             shape = tuple(block.lengths[:, number].tolist())
-            found.append(self._chosen(*(way[cells].reshape(shape) for way in both)))
+            links = self._chosen(*(way[cells].reshape(shape) for way in both))
+            kept = self.config.min_score is None or score >= self.config.min_score
+            found.append(replace(links if kept else Links.of_shares({}), score=score))
         return found
 
     def adapt(self, pairs: Sequence[TokenPair]) -> None:
@@ -118,7 +125,7 @@ class Linker:
         if len(pairs) >= FEW:
             sample = self._block(pairs[:SAMPLE])
             self.similarities.at(max(TEMPERATURES, key=lambda one: self._likelihood(sample, one)))
-        _, jumps = self._posteriors(block)
+        _, jumps, _ = self._posteriors(block)
         self.jumps = [learned_jumps(counts) for counts in jumps]
 
     def learn(
@@ -135,8 +142,12 @@ class Linker:
             for some in blocks(pairs(), lambda pair: pair):
                 if not number and not sentences:
                     self.adapt(some)
+                sentences += len(some)
+                if (least := self.config.min_score) is not None:
+                    *_, scores = self._posteriors(self._block(some))
+                    some = [pair for pair, score in zip(some, scores.tolist(), strict=True) if score >= least]
                 block = self._block(some)
-                both, moved = self._posteriors(block)
+                both, moved, _ = self._posteriors(block)
                 jumps = [one + two for one, two in zip(jumps, moved, strict=True)]
                 counts.grow([len(side.rows) for side in self.similarities.sides])
                 shares = both[0] * both[1]
@@ -146,7 +157,6 @@ class Linker:
                     more = self._occurrences(some, side)
                     more[: len(seen[side])] += seen[side]
                     seen[side] = more
-                sentences += len(some)
                 done(sentences)
             self.counts = counts
             for evidence, weight in self._evidence:
@@ -206,7 +216,7 @@ class Linker:
             if evidence:
                 self._evidence.append((evidence, weight))
                 self._add(evidence, weight)
-        lengths = np.array([[len(one) for one in side] for side in numbers]).reshape(2, -1)
+        lengths = np.array([[len(one) for one in side] for side in numbers], np.int64).reshape(2, -1)
         starts = np.append(0, np.cumsum(lengths[0] * lengths[1]))
         csls = np.zeros(starts[-1], np.float32)
         words = np.zeros(starts[-1], np.int64), np.zeros(starts[-1], np.int64)
@@ -238,24 +248,25 @@ class Linker:
             found = np.exp(np.minimum(block.odds[side], MOST_ODDS)) * found**BESIDE_ENCODER
         return np.minimum(found, MOST_EMISSION)
 
-    def _posteriors(self, block: _Block) -> tuple[list[Doubles], list[Doubles]]:
-        """The posteriors (c,) of all pairs of words in both directions, and the expected counts of jumps."""
-        found, jumps = [], []
-        for side in (0, 1):
-            way, moved, _ = self._one_way(block, side, self._emission(block, side))
-            found.append(way)
-            jumps.append(moved)
-        return found, jumps
+    def _posteriors(self, block: _Block) -> tuple[list[Doubles], list[Doubles], Doubles]:
+        """The posteriors (c,) of all pairs of words in both directions, counts of jumps, and scores (b,).
+
+        The score of a pair with an empty sentence is nan.
+        """
+        found, jumps, likelihoods = zip(*(self._one_way(block, side) for side in (0, 1)), strict=True)
+        both = block.lengths.all(axis=0)
+        scores = np.where(both, sum(likelihoods) / np.maximum(block.lengths.sum(axis=0), 1), np.nan)
+        return [*found], [*jumps], scores
 
     def _likelihood(self, block: _Block, temperature: float) -> float:
         self.similarities.at(temperature)
-        ways = (self._one_way(block, side, self._emission(block, side)) for side in (0, 1))
-        return sum(loglik for _, _, loglik in ways)
+        return sum(float(self._one_way(block, side)[2].sum()) for side in (0, 1))
 
-    def _one_way(self, block: _Block, side: int, emission: Doubles) -> tuple[Doubles, Doubles, float]:
-        """The posteriors (c,) where the words of a side are states, counts of jumps, and log-likelihood."""
-        states, seen = block.lengths[side], block.lengths[1 - side]
-        found, jumps, likelihood = np.zeros(len(emission)), np.zeros_like(self.jumps[side]), 0.0
+    def _one_way(self, block: _Block, side: int) -> tuple[Doubles, Doubles, Doubles]:
+        """The posteriors (c,) with a side's words as states, counts of jumps, and log-likelihoods (b,)."""
+        states, seen, emission = block.lengths[side], block.lengths[1 - side], self._emission(block, side)
+        found, jumps = np.zeros(len(emission)), np.zeros_like(self.jumps[side])
+        likelihoods = np.zeros(len(states))
         for some in _of_one_length(states, seen):
             s, t = int(states[some[0]]), seen[some]
             i, j = np.arange(s)[:, None], np.arange(t.max())
@@ -266,8 +277,8 @@ class Linker:
             values = np.where(there, emission[np.where(there, cells, 0)], 0)
             way, moved, loglik = posteriors(values, t, self.jumps[side], NULL)
             found[cells[there]] = way[there]
-            jumps, likelihood = jumps + moved, likelihood + float(loglik.sum())
-        return found, jumps, likelihood
+            jumps, likelihoods[some] = jumps + moved, loglik
+        return found, jumps, likelihoods
 
 
 def blocks(pairs: Iterable[T], tokens: Callable[[T], TokenPair]) -> Iterator[list[T]]:

@@ -25,12 +25,14 @@ _AROUND = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))
 class Links:
     """The links of a pair of sentences: places (l,) of source words and target words, and probabilities (l,).
 
-    They are in the order of their places, and each is there once.
+    They are in the order of their places, and each is there once. `score` says how well the sentences
+    translate each other (`muse.links.linker`), if it is known.
     """
 
     source: Numbers
     target: Numbers
     probability: Matrix
+    score: float = float("nan")
 
     @classmethod
     def of(cls, chosen: Flags, probability: Matrix | Doubles) -> Links:

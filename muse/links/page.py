@@ -15,8 +15,9 @@ from itertools import accumulate
 from string import Template
 
 from muse.languages import english_name
+from muse.links.labels import Place
 from muse.links.links import Links
-from muse.links.pair import PART, LinkedPair, Place, language_attributes
+from muse.links.pair import PART, LinkedPair, language_attributes
 
 _SIDES = ("one", "two")
 

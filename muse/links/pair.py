@@ -11,13 +11,13 @@ from html import escape
 
 from muse.errors import BadSetting
 from muse.languages import english_name, language_code, writes_right_to_left
+from muse.links.labels import SURE, Place, Span, carried
 from muse.links.linker import MOST_WORDS, LinkConfig, Linker
 from muse.links.links import Links
 from muse.space import Space
 from muse.text.tokens import Tokeniser
 from muse.text.written import written_tokens
 
-Place = tuple[int, int]  # where a word begins in its sentence, and where it ends
 PART = re.compile(r"\S+")  # of a text, between spaces
 UNSURE = 0.2  # the least probability of a link that is shown, pale, between two sentences
 _COLOURS = ("70, 130, 240", "235, 120, 40")  # seen on white and on black
@@ -70,6 +70,13 @@ class LinkedPair:
         """The linked words, in the order of the first sentence, with their probabilities."""
         one, two = self.words
         return [(one[i], two[j], share) for i, j, share in self.links]
+
+    def carry(self, spans: Iterable[Span], least: float = SURE) -> list[Span | None]:
+        """The counterpart in the second sentence of each span of the first one, by links of this probability.
+
+        A span is (begin, end, label) with places of characters, and None has no counterpart.
+        """
+        return carried(spans, self.places, self.links, least)
 
     def __repr__(self) -> str:
         return " ".join(f"{one}-{two}:{share:.2f}" for one, two, share in self.pairs) or "no links"

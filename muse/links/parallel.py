@@ -16,9 +16,10 @@ from muse.files.dictionary_format import DictionaryFile
 from muse.files.lexicons import formats
 from muse.files.plain_text import read_lines
 from muse.files.tables import TableColumns, read_columns
+from muse.links.labels import LabelForm, Place, Span
 from muse.links.linker import MOST_WORDS, Linker, blocks
 from muse.links.links import Links, TokenPair
-from muse.links.pair import Place, places_of
+from muse.links.pair import places_of
 from muse.space import Space
 from muse.text.segmentation import unspaced_language
 from muse.text.tokens import Tokeniser
@@ -35,16 +36,20 @@ _TABLE = TableColumns(
     advice="put a tab between two sentences, keep two columns with cut -f1,2, or give --source and --target",
 )
 _GLUED, _ALONE = re.compile(r"\w[,;:!?]$"), re.compile(r"[,;:!?]$")
-_NUMBER = re.compile(r"-?\d*\.?\d+(?:e[-+]?\d+)?", re.ASCII)
+_NUMBER = re.compile(r"nan|-?\d*\.?\d+(?:e[-+]?\d+)?", re.ASCII)
 _LONG_WORD = 6  # letters on average, of text whose words have no spaces between them
 
 
 class Sentence(NamedTuple):
-    """A sentence, its words as they are looked up, and as they are written, which contractions are not."""
+    """A sentence, its words as they are looked up, and as they are written, which contractions are not.
+
+    `spans` are those that are labelled in it.
+    """
 
     text: str
     tokens: tuple[str, ...]
     written: tuple[str, ...]
+    spans: tuple[Span, ...] = ()
 
     @property
     def places(self) -> list[Place]:
@@ -56,11 +61,12 @@ class Sentence(NamedTuple):
 class ParallelFiles:
     """Pairs of sentences in two files, aligned by line, or in one, a table of two columns or a TMX.
 
-    A table of `muse mine` has scores before both.
+    A table of `muse mine` has scores before both. If the source is `labelled`, then in this form.
     """
 
     files: tuple[Path, ...]
     languages: tuple[str, str]
+    labelled: LabelForm | None = None
 
     def __iter__(self) -> Iterator[tuple[str, str, str]]:
         """Yields where each pair stands, and its sentences; a pair may be empty."""
@@ -81,7 +87,8 @@ class ParallelFiles:
 
     def _lines(self) -> Iterator[tuple[str, str, str]]:
         source, target = self.files
-        both = zip_longest(read_lines(source), read_lines(target))
+        read = self.labelled.sentences if self.labelled else read_lines
+        both = zip_longest(read(source), read_lines(target))
         for number, (one, two) in enumerate(both, 1):
             if one is None or two is None:
                 shorter, longer = (source, target) if one is None else (target, source)
@@ -127,7 +134,10 @@ def tokenised(
 
 
 def _checked(text: str, where: str, split: Splitter) -> Sentence:
-    sentence = split(text) if len(text) <= LONGEST else None
+    try:
+        sentence = split(text) if len(text) <= LONGEST else None
+    except ValueError as error:  # its labels are damaged
+        raise BadFile(f"{where}: {error}; correct it, or give its --format") from error
     if sentence is not None and len(sentence.tokens) <= MOST_WORDS:
         return sentence
     got = f"{len(text):,} characters" if sentence is None else f"{len(sentence.tokens):,} words"
@@ -145,11 +155,26 @@ def splitters(pairs: ParallelFiles, words: Words, space: Space) -> list[Splitter
     sample = [texts for _, *texts in islice(pairs, SAMPLE)] if words == "auto" else []
     found: list[Splitter] = []
     for side, language in enumerate(pairs.languages):
-        spaced = words == "spaced" or (
-            words == "auto" and is_tokenised([texts[side] for texts in sample], language)
+        form = None if side else pairs.labelled
+        lines = [texts[side] if form is None else form.plain(texts[side]) for texts in sample]
+        spaced = (
+            words == "spaced"
+            or (form is not None and form.sentences is not read_lines)  # a word is a line
+            or (words == "auto" and is_tokenised(lines, language))
         )
         log.info("%s: words are %s", language, "those between spaces" if spaced else "found by tokenising")
-        found.append(at_spaces if spaced else Tokenised(language, space.vectors(language).index))
+        split: Splitter = at_spaces if spaced else Tokenised(language, space.vectors(language).index)
+        found.append(split if form is None else _unlabelled(form, split))
+    return found
+
+
+def _unlabelled(form: LabelForm, split: Splitter) -> Splitter:
+    """What splits sentences that are labelled in a form; ValueError for one that is damaged."""
+
+    def found(sentence: str) -> Sentence:
+        text, spans = form.read(sentence)
+        return split(text)._replace(spans=spans)
+
     return found
 
 

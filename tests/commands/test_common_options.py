@@ -19,6 +19,7 @@ UNUSED = {
     "embed": {"--device"},
     "encode": {"--seed", "--device"},
     "fetch": {"--seed", "--device", "--threads"},
+    "carry-labels": {"--seed"},
     "link": {"--seed"},
     "map": {"--seed", "--device"},
     "neighbours": {"--seed"},

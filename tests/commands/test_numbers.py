@@ -76,9 +76,10 @@ LINES = {
         "--neighbours", "--threshold",
     ),
     "align-texts space --source text.fr --target text.en": ("--largest", "--min-probability"),
-    "link space --source text.fr --target text.en": ("--threshold", "--rounds"),
+    "link space --source text.fr --target text.en": ("--threshold", "--rounds", "--min-score"),
+    "carry-labels space --source text.fr --target text.en": ("--threshold", "--rounds", "--min-score"),
     "evaluate space --task links --source text.fr --target text.en --gold links.gold": (
-        "--threshold", "--rounds", "--seed",
+        "--threshold", "--rounds", "--min-score", "--seed",
     ),
     "train-lm text.fr --lang fr --out out.arpa": ("--order",),
     "embed text.fr --lang fr --dim 4 --epochs 1 --min-count 1 --out out.vec": (

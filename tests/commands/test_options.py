@@ -203,7 +203,7 @@ def test_every_dictionary_has_a_format() -> None:
     assert {*DICTIONARY_FORMS} == {*formats()}
     options = {name: _options(command) for name, command in every_command().items()}
     having = {name for name, known in options.items() if "--dictionary" in known}
-    assert having == {"align", "evaluate links", "evaluate words", "link", "report"}
+    assert having == {"align", "carry-labels", "evaluate links", "evaluate words", "link", "report"}
     assert having == {name for name, known in options.items() if "--dictionary-format" in known}
     assert {"--evidence", "--evidence-format"} <= options["align"]
 

@@ -266,3 +266,23 @@ def test_what_align_texts_writes_is_linked(muse: Command, folder: Path) -> None:
         assert muse(*made, name).code == 0
         lines = muse("link", "space", "--pairs", name).out
         assert lines == "0-0 1-1 2-2 3-3\n0-1 1-0\n"
+
+
+def test_pairs_that_do_not_translate_each_other_are_left_out(muse: Command, folder: Path) -> None:
+    rng = np.random.default_rng(0)
+    rows = [rng.choice(60, 6, replace=False) for _ in range(40)]
+    lines = [" ".join(f"fr{n}" for n in row) for row in rows]
+    right = [" ".join(f"en{n}" for n in row) for row in rows[:20]]
+    wrong = [" ".join(f"en{n}" for n in row) for row in [*rows[21:], rows[20]]]
+    text = [f"{one}\t{two}\n" for one, two in zip(lines, right + wrong, strict=True)]
+    (folder / "a.tsv").write_text("".join([*text, "\t\n"]))
+    words = ("link", "space", "--pairs", "a.tsv", "--min-score", "0", "--left-out", "rest.tsv")
+    done = muse(*words, "--format", "tsv", "--out", "kept.tsv", "--json")
+    assert done.json["left_out"] == 21 and done.json["empty"] == 1
+    kept, rest = ((folder / name).read_text().splitlines() for name in ("kept.tsv", "rest.tsv"))
+    assert [line.partition("\t")[2] for line in kept] == [line.strip() for line in text[:20]]
+    assert max(float(line.split("\t")[0]) for line in rest[:-1]) < 0 and rest[-1] == "nan\t\t"
+    counts = [muse("link", "space", "--pairs", name).out.count("\n") for name in ("kept.tsv", "rest.tsv")]
+    assert counts == [20, 21]  # a score is no sentence
+    assert muse(*words, "--out", "a.links").code == 0
+    assert (folder / "a.links").read_text().endswith("\n" * 22)  # each pair has a line

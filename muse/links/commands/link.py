@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import IO, TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -18,6 +18,7 @@ from muse.commands.outputs import Report, echo
 from muse.options import Common, Device, DictionaryForm, OneSpace, Threads, option
 
 if TYPE_CHECKING:
+    from muse.links.labels import LabelForm
     from muse.links.linker import LinkConfig, Linker
     from muse.links.links import Links, TokenPair
     from muse.links.parallel import Sentence
@@ -77,17 +78,26 @@ class LinkingOptions(DictionaryForm, Device, Threads):
         help="Instead of a --threshold, join the links of both directions: intersection, union, grow-diag or "
         "grow-diag-final-and.",
     )  # fmt: skip
+    min_score: float | None = option(
+        None, section="What it keeps", metavar="S",
+        help="Leave out pairs of sentences that translate each other less well; 0: no better than chance.",
+    )  # fmt: skip
 
 
 class LinkOptions(OneSpace, LinkingOptions, Common):
     """The options of `muse link`."""
 
     out: Path | None = option(None, section="Output", written=True, help="File to write.  [default: stdout]")
-    form: Literal["pharaoh", "pairs", "jsonl", "html"] | None = option(
+    form: Literal["pharaoh", "pairs", "jsonl", "tsv", "html"] | None = option(
         None, section="Output", flags=("--format",),
         help="pharaoh: i-j from 0, a line a sentence; pairs: a line a link, with both words; jsonl: a line a "
-        "sentence, with words, their places in it, and links; html: a page to read, in which linked words "
-        "light up.  [default: html or jsonl if --out ends so, else pharaoh]",
+        "sentence, with score, words, their places in it, and links; tsv: score and both sentences; html: a "
+        "page to read, in which linked words light up.  [default: html, jsonl or tsv if --out ends so, else "
+        "pharaoh]",
+    )  # fmt: skip
+    left_out: Path | None = option(
+        None, section="Output", needs="min_score", written=True,
+        help="File for the pairs that --min-score leaves out: score and both sentences, with tabs between.",
     )  # fmt: skip
     probabilities: bool = option(False, section="Output", help="With pharaoh: i-j:p, p its probability.")
     save_table: Path | None = option(
@@ -112,61 +122,81 @@ def link(options: LinkOptions) -> Report | None:
     from muse.files.writing import check_binary_name, check_place, replaced
     from muse.links.pair import UNSURE
 
-    for path in filter(None, (options.out, options.save_table)):
+    for path in filter(None, (options.out, options.save_table, options.left_out)):
         check_place(path)
     if options.save_table is not None:
         check_binary_name(options.save_table, "counts of links", ".npz")
-    form = options.form or (options.out and form_of(options.out, ("html", "jsonl"))) or "pharaoh"
+    form = options.form or (options.out and form_of(options.out, ("html", "jsonl", "tsv"))) or "pharaoh"
     if form == "html" and options.out is not None:
         check_binary_name(options.out, "pages", ".html")
     space, counts = open_space(options.space, options.device, options.quiet), Counter[str]()
     config = link_config(options, UNSURE if form == "html" else None)
-    parts = _parts(form, linked(space, options, config, options.save_table), space, options, counts)
-    if options.out is not None:
-        with replaced(options.out) as stream:
+    with ExitStack() as stack:
+        rest = None if options.left_out is None else stack.enter_context(replaced(options.left_out))
+        found = _counted(linked(space, options, config, options.save_table), config, counts, rest)
+        parts = _parts(form, found, space, options)
+        if options.out is not None:
+            stream = stack.enter_context(replaced(options.out))
             for part in parts:
                 stream.write(part.encode())
-    elif options.as_json:
-        lines = [part.removesuffix("\n") for part in parts]
-    else:
-        for part in parts:
-            echo(part, end="")
+        elif options.as_json:
+            lines = [part.removesuffix("\n") for part in parts]
+        else:
+            for part in parts:
+                echo(part, end="")
     if counts["empty"]:
         log.warning("%d of %d pairs have an empty sentence: no links", counts["empty"], counts["sentences"])
-    fields: dict[str, Any] = {name: counts[name] for name in ("sentences", "links", "empty")}
+    names = ("sentences", "links", "empty", *(["left_out"] if options.min_score is not None else []))
+    fields: dict[str, Any] = {name: counts[name] for name in names}
     if options.out is None:
         return ({**fields, "lines": lines}, []) if options.as_json else None
     shown = f"{counts['links']} links in {counts['sentences']} pairs of sentences, in {options.out}"
+    shown += f"; {counts['left_out']} left out" if options.min_score is not None else ""
     return {**fields, "out": str(options.out)}, [shown]
 
 
+def _counted(
+    linked: Iterable[LinkedSentences], config: LinkConfig, counts: Counter[str], rest: IO[bytes] | None
+) -> Iterator[tuple[LinkedSentences, bool]]:
+    """Yields linked sentences, counted, and whether they are kept; the others are written to `rest`."""
+    for one, two, links in linked:
+        kept = config.min_score is None or links.score >= config.min_score
+        counts.update(sentences=1, links=len(links), empty=not (one.tokens and two.tokens), left_out=not kept)
+        if not kept and rest is not None:
+            rest.write(scored(one, two, links).encode())
+        yield (one, two, links), kept
+
+
 def _parts(
-    form: str, linked: Iterable[LinkedSentences], space: Space, options: LinkOptions, counts: Counter[str]
+    form: str, linked: Iterable[tuple[LinkedSentences, bool]], space: Space, options: LinkOptions
 ) -> Iterator[str]:
-    """What is written of linked sentences in a format, which are counted as they come."""
+    """What is written of linked sentences in a format; in pharaoh, each pair has a line."""
     from muse.links.page import page_parts
     from muse.links.pair import LinkedPair
 
-    def counted() -> Iterator[LinkedSentences]:
-        for one, two, links in linked:
-            counts.update(sentences=1, links=len(links), empty=not (one.tokens and two.tokens))
-            yield one, two, links
-
+    kept = (found for found, is_kept in linked if is_kept or form == "pharaoh")
     if form == "html":
         way = space.direction(options.src, options.tgt)
         pairs = (
             LinkedPair.of((one.text, two.text), (one.written, two.written), links, way)
-            for one, two, links in counted()
+            for one, two, links in kept
         )
         yield from page_parts(pairs, way, options.out.stem if options.out else "")
-    for number, (one, two, links) in enumerate(counted(), 1):
+    for number, (one, two, links) in enumerate(kept, 1):
         if form == "pharaoh":
             yield links.pharaoh(probabilities=options.probabilities) + "\n"
         elif form == "jsonl":
             yield json.dumps(as_fields(one, two, links), ensure_ascii=False) + "\n"
+        elif form == "tsv":
+            yield scored(one, two, links)
         else:
             for i, j, share in links:
                 yield f"{number}\t{one.tokens[i]}\t{two.tokens[j]}\t{share:.3f}\n"
+
+
+def scored(one: Sentence, two: Sentence, links: Links) -> str:
+    """A line with the score and both sentences, as muse mine writes them."""
+    return "\t".join([f"{links.score:.3f}", *(" ".join(side.text.split()) for side in (one, two))]) + "\n"
 
 
 def as_fields(one: Sentence, two: Sentence, links: Links) -> dict[str, object]:
@@ -174,8 +204,10 @@ def as_fields(one: Sentence, two: Sentence, links: Links) -> dict[str, object]:
     words = [
         [[token, *span] for token, span in zip(own.tokens, own.places, strict=True)] for own in (one, two)
     ]
+    score = None if links.score != links.score else round(links.score, 3)  # nan beside an empty sentence
     return {
-        "source": one.text, "target": two.text, "source_words": words[0], "target_words": words[1],
+        "score": score, "source": one.text, "target": two.text,
+        "source_words": words[0], "target_words": words[1],
         "links": [[i, j, round(share, 3)] for i, j, share in links],
     }  # fmt: skip
 
@@ -185,12 +217,14 @@ def link_config(options: LinkingOptions, least: float | None = None) -> LinkConf
     from muse.links.linker import LinkConfig
 
     given = options.threshold if options.threshold is not None else least
-    return LinkConfig(LinkConfig.threshold if given is None else given, options.symmetrise)
+    threshold = LinkConfig.threshold if given is None else given
+    return LinkConfig(threshold, options.symmetrise, options.min_score)
 
 
 def linked(
-    space: Space, options: LinkingOptions, config: LinkConfig, save: Path | None = None
-) -> Iterator[LinkedSentences]:
+    space: Space, options: LinkingOptions, config: LinkConfig, save: Path | None = None,
+    labelled: LabelForm | None = None,
+) -> Iterator[LinkedSentences]:  # fmt: skip
     """Yields the pairs of sentences with their links; what was learned of them is saved last."""
     from muse.errors import BadFile
     from muse.links.linker import blocks
@@ -198,7 +232,7 @@ def linked(
 
     direction, sentences = choose_direction(space, options.src, options.tgt), 0
     with _files(options) as files:
-        pairs = ParallelFiles(files, direction)
+        pairs = ParallelFiles(files, direction, labelled)
         split = splitters(pairs, options.words, space)
         linker = _linker(space, direction, options, config)
 
