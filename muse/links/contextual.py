@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 
-from muse.errors import MuseError
 from muse.links.links import TokenPair
 from muse.normalise import unit
 from muse.optional import load
@@ -36,11 +35,8 @@ class TokenEncoder:
 
     def __init__(self, space: Space, direction: tuple[str, str], folder: Path) -> None:
         systems = load("sentences.systems.backbone")
-        try:
-            self._backbone = systems.open_backbone(space, folder, space.device, DEPTH)
-            self._readers = [self._backbone.reader(language) for language in direction]
-        except MuseError as error:
-            raise type(error)(str(error).replace("--backbone", "--encoder")) from error
+        self._backbone = systems.open_backbone(space, folder, space.device, DEPTH)
+        self._readers = [self._backbone.reader(language) for language in direction]
         self._ragged, self._direction = load("sentences.encoders.ragged").Ragged, direction
         self.name: str = self._backbone.name
         self._references: list[Matrix] | None = None

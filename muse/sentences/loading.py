@@ -23,6 +23,7 @@ from muse.sentences.encoders.words import Lookup, PowerMean, TrainedEncoder, Wei
 from muse.sentences.systems.bgt.bgt_system import LANGUAGE, language_latents
 from muse.sentences.systems.network_encoder import KIND as NETWORK
 from muse.sentences.systems.network_encoder import NetworkEncoder
+from muse.sentences.systems.pretrained import is_pretrained, pretrained
 from muse.sentences.systems.registry import SYSTEMS, restore_system
 from muse.space import Space
 
@@ -151,7 +152,9 @@ def _corrected(encoder: SentenceEncoder, corrections: Sequence[tuple[str, str]])
 def _loaded(one: Named, spaces: Sequence[Space], progress: Progress | None) -> SentenceEncoder:
     if not one.is_folder:
         return _made(one.name, spaces, progress)
-    encoder = _restored(Path(one.name), spaces)
+    if is_pretrained(folder := Path(one.name)):
+        return pretrained(folder, spaces[0])
+    encoder = _restored(folder, spaces)
     return language_latents(encoder) if one.latents else encoder
 
 

@@ -19,6 +19,7 @@ as well, by logistic regression, in several rounds. What was learned from other 
 and counts as much as some blocks do: it decides alone about a text of a few sentences.
 """
 
+import math
 import re
 import zlib
 from collections import Counter
@@ -175,19 +176,19 @@ def align_texts(
         )
     n, m = len(source), len(target)
     if not n or not m:
-        return [
-            Block((i * (n > 0), (i + 1) * (n > 0)), (i * (m > 0), (i + 1) * (m > 0)), 1) for i in range(n + m)
-        ]
+        alone = [(place, place + 1) for place in range(n + m)]
+        return [Block(one, (0, 0), 1) if n else Block((0, 0), one, 1) for one in alone]
     numbers = paragraphs or ([0] * n, [0] * m)
-    level = [
-        TextRows(
-            rows.astype(np.float32, copy=False), np.maximum(sizes, 1.0), np.asarray(own), np.arange(len(own))
-        )
+    whole = [
+        TextRows(rows.astype(np.float32, copy=False), np.maximum(sizes, 1), np.asarray(own), np.arange(n + m))
         for rows, sizes, own in zip((source, target), lengths, numbers, strict=True)
     ]
-    levels = [level]
-    while _cells(level) > _WHOLE and _cells(level := [text.coarser() for text in level]) < _cells(levels[-1]):
-        levels.append(level)
+    levels = [whole]
+    while math.prod(len(text.rows) for text in levels[-1]) > _WHOLE:
+        coarser = [text.coarser() for text in levels[-1]]
+        if all(len(one.rows) == len(two.rows) for one, two in zip(coarser, levels[-1], strict=True)):
+            break  # every paragraph is one sentence
+        levels.append(coarser)
     band = _of_paragraphs(*levels[-1])
     with (progress or Progress(quiet=True)).stage("aligning", len(levels) + 2, "passes") as tick:
         for done, level in enumerate(reversed(levels), 1):
@@ -195,8 +196,8 @@ def align_texts(
             first = first_model(level, sides)
             # Of coarse sentences, a run that lacks a counterpart must not be dearer than to merge it.
             coarse = first._replace(shares=np.full_like(first.shares, _COARSE_SHARE))
-            borders, odds = best_blocks(sides, band, first if level is levels[0] else coarse)
-            if level is not levels[0]:
+            borders, _ = best_blocks(sides, band, first if level is whole else coarse)
+            if level is not whole:
                 band = _band(
                     np.stack([text.borders[borders[:, side]] for side, text in enumerate(level)], axis=1)
                 )
@@ -216,11 +217,6 @@ def _of_paragraphs(source: TextRows, target: TextRows) -> Band:
         target.paragraphs, np.append(source.paragraphs, source.paragraphs[-1]), side="right"
     )
     return begin, end
-
-
-def _cells(texts: Sequence[TextRows]) -> int:
-    begin, end = _of_paragraphs(texts[0], texts[1])
-    return int((end - begin).sum())
 
 
 def align_sentences(
@@ -452,7 +448,7 @@ def _learned(sides: tuple[BlockSums, BlockSums], borders: Borders, first: Model)
     """The model of the blocks found, among which the first one counts as _PRIOR blocks."""
     kinds = np.diff(borders, axis=0)
     matched = np.flatnonzero(kinds.all(axis=1))
-    if not len(matched):
+    if len(matched) < 2:  # no other block is there for wrong pairs
         return first
     counts = _PRIOR * np.exp(first.shares)
     np.add.at(counts, (kinds[:, 0], kinds[:, 1]), 1)
@@ -472,8 +468,6 @@ def _learned(sides: tuple[BlockSums, BlockSums], borders: Borders, first: Model)
         cos, moved = (x * np.roll(y, shift, axis=0)).sum(axis=1), (np.roll(far_y, shift), np.roll(b, shift))
         u, g, squared = model.features(_distance(cos, far_x, moved[0]), a, moved[1])
         features.append(np.stack([np.ones_like(u), u, g, u * g, squared, np.sqrt(squared)], axis=1))
-    if len(shifts) == 1:
-        return model
     return model._replace(weights=_regression(features[0], np.concatenate(features[1:]), first.weights))
 
 

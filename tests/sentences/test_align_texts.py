@@ -34,7 +34,7 @@ def test_blocks_are_printed_and_written_in_every_format(
     assert [tuple(row[:2]) for row in printed] == [(one, two.replace("\n", " ")) for one, two in ROWS]
     assert all(0.5 < float(row[2]) <= 1 for row in printed)
     for ending in ("tsv", "jsonl.gz", "jsonl", "tmx", "ladder"):
-        found = muse(*given, "--out", tmp_path / f"out.{ending}", "--json")
+        found = muse(*given, "--paragraphs", "--out", tmp_path / f"out.{ending}", "--json")
         assert (found.code, found.json["pairs"], found.json["blocks"]) == (0, 3, 3)
     assert (tmp_path / "out.tsv").read_text().splitlines()[1].split("\t")[:2] == list(ROWS[0])
     objects = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
@@ -85,6 +85,7 @@ def test_unlike_texts_are_aligned_and_lose_nothing(
         (b"fr1\n", ("--out", "a.ladder", "--split"), "leave out --split"),
         (b"fr1\n", ("--encoder", "nothing"), "an encoder must be"),
         (b"none\n", (), "/fr: idf needs text with words of the space"),
+        (b"fr1\n\nfr4\n", ("--paragraphs",), "the same paragraphs, got 2 in"),
     ],
 )
 def test_bad_input_is_one_clear_error(

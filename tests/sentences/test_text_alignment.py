@@ -1,6 +1,6 @@
 """Texts in order: against every sequence of blocks, and on texts whose blocks are known."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 import numpy as np
@@ -55,12 +55,11 @@ def odds_of(kinds: Kinds, rows: tuple[Matrix, Matrix], lengths: Lengths, model: 
     return float(total)
 
 
-def crosses(kinds: Kinds, paragraphs: Paragraphs) -> bool:
+def crosses(blocks: Iterable[tuple[int, ...]], paragraphs: Paragraphs) -> bool:
     """Whether a block of both sides has sentences of several paragraphs."""
-    ends = np.cumsum([(0, 0), *kinds], axis=0)
     return any(
         len({*paragraphs[0][i:n].tolist(), *paragraphs[1][j:m].tolist()}) > 1
-        for i, n, j, m in steps(ends)
+        for i, n, j, m in blocks
         if i < n and j < m
     )
 
@@ -79,7 +78,11 @@ def test_blocks_and_their_probabilities_are_those_of_all_sequences(
     model = first_model(pair, sides)
     band = np.zeros(5, np.int64), np.full(5, 5)
     borders, odds = best_blocks(sides, band, model)
-    every = [kinds for kinds in sequences(4, 5, largest) if not crosses(kinds, whole)]
+    every = [
+        kinds
+        for kinds in sequences(4, 5, largest)
+        if not crosses(steps(np.cumsum([(0, 0), *kinds], axis=0)), whole)
+    ]
     totals = np.array([odds_of(kinds, rows, lengths, model) for kinds in every])
     assert [tuple(kind) for kind in np.diff(borders, axis=0).tolist()] == every[totals.argmax()]
     assert odds.sum() == pytest.approx(totals.max(), abs=1e-4)
@@ -132,7 +135,13 @@ def test_known_blocks_are_found_from_coarse_to_fine(gap: int, monkeypatch: pytes
     monkeypatch.setattr(texts, "_COARSE", 30)
     monkeypatch.setattr(texts, "_SAMPLE", 150)
     coarse = align_texts(source, target, lengths)
-    for found in (whole, coarse):
+    cuts = np.array(sorted(blocks)[5::5])  # borders of paragraphs
+    paragraphs = [
+        np.searchsorted(cuts[:, 2 * side], np.arange(len(lengths[side])), side="right") for side in (0, 1)
+    ]
+    bordered = align_texts(source, target, lengths, (paragraphs[0].tolist(), paragraphs[1].tolist()))
+    assert not crosses([one.source + one.target for one in bordered], (paragraphs[0], paragraphs[1]))
+    for found in (whole, coarse, bordered):
         assert right(found, blocks) > 0.97
         check_whole(found, len(source), len(target))
         shares = [

@@ -30,7 +30,7 @@ def encoder_option(default: str) -> Any:
     return option(
         default, section="Encoder", metavar="NAME|FOLDER",
         help="mean, idf, sif or power-mean[-inf,1,inf], followed by any of +ngrams, +znorm, +pcr, +centre, "
-        "+binary; or a saved encoder. Join several with &.",
+        "+binary; or the folder of a saved or pretrained encoder. Join several with &.",
     )  # fmt: skip
 
 
@@ -105,7 +105,7 @@ def open_encoder(
     the signature too, before the work.
     """
     from muse.evaluation.score import text_name
-    from muse.sentences.encoders.saving import weights_checksum
+    from muse.sentences.encoders.saving import is_encoder, weights_checksum
     from muse.sentences.files.sentence_text import read_sentences
     from muse.sentences.loading import saved_in
 
@@ -123,7 +123,9 @@ def open_encoder(
     encoder = load_with_spaces(options, space)
     for language, text in texts.items():
         encoder = fitted(encoder, list(text), language)
-    weights = "+".join(weights_checksum(folder)[:4] for folder in saved_in(options.encoder))
+    # The name of a pretrained one has the checksum of its weights.
+    saved = [folder for folder in saved_in(options.encoder) if is_encoder(folder)]
+    weights = "+".join(weights_checksum(folder)[:4] for folder in saved)
     named_text = (value.partition("=") for value in options.fit)
     fit = "+".join(f"{name}={text_name(path)}" if equals else name for name, equals, path in named_text)
     also = [f"also:{folder.resolve().name}" for folder in options.also]

@@ -154,8 +154,6 @@ def _manifest(folder: Path) -> dict[str, Any]:
     except OSError as error:
         killed = (checkpoint_folder(folder) / RUN).exists()
         hint = "finish the run with muse train --resume" if killed else "check the name"
-        if not killed and any(folder.glob("*.safetensors")):
-            hint = "a Hugging Face folder is read by a lens or infersent: muse train --backbone"
         found = f"a {MANIFEST} that cannot be read ({error.strerror or error})"
         if isinstance(error, FileNotFoundError):
             found = f"no {MANIFEST} in it" if folder.exists() else "no such folder"

@@ -153,7 +153,7 @@ class XlmBackbone(FolderBackbone):
     """
 
     def __init__(self, folder: Path, device: str = "cpu") -> None:
-        needed = f"--backbone must be a model trained with {_XLM}"
+        needed = f"expected a model trained with {_XLM}"
         network = open_network(folder, _XLM, needed, network_of)
         super().__init__(folder, checksum(folder / ARRAYS), device)
         self._network: XlmNetwork = network.to(device).requires_grad_(False)
@@ -232,11 +232,13 @@ class HuggingFaceBackbone(FolderBackbone, Reader):
 def _checked_weights(folder: Path) -> str:
     """The checksum of the weights in a folder; BadFile if it holds no model."""
     if not folder.is_dir():
-        raise BadFile(f"{folder}: --backbone must be a folder, found none with this name; check it")
+        raise BadFile(
+            f"{folder}: expected the folder of a pretrained encoder, found none with this name; check it"
+        )
     files = sorted(folder.glob("*.safetensors"))
     if not (folder / "config.json").is_file() or not files:
         raise BadFile(
-            f"{folder}: --backbone must have config.json, a tokenizer and model.safetensors, got a folder "
+            f"{folder}: expected config.json, a tokenizer and model.safetensors, got a folder "
             f"without {'weights' if (folder / 'config.json').is_file() else 'config.json'}; save the model "
             "there with save_pretrained"
         )
@@ -307,7 +309,7 @@ def _loading(folder: Path) -> Iterator[None]:
         from transformers.utils import logging as module
     except ImportError as error:
         raise MissingExtra(
-            f"--backbone needs transformers, which is not installed; run {install_extra('transformers')}"
+            f"a pretrained encoder needs transformers, which is missing; run {install_extra('transformers')}"
         ) from error
 
     logging: Any = module  # some of its functions lack annotations

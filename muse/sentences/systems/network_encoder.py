@@ -35,7 +35,7 @@ class SentenceNetwork(RowNetwork):
     @property
     def device(self) -> str:
         """The device of its parameters."""
-        return str(next(self.parameters()).device)
+        return next((str(one.device) for one in self.parameters()), "cpu")
 
     def word_space(self, space: Space) -> Space:
         """A space of the unit-length word vectors that the network learned; BadSetting if it learned none."""

@@ -25,6 +25,7 @@ from muse.sentences.systems.cmlm.cmlm_system import CMLM
 from muse.sentences.systems.lens import LENS
 from muse.sentences.systems.network_encoder import NetworkEncoder, restored
 from muse.sentences.systems.nli.infersent import INFERSENT, X_BILSTM
+from muse.sentences.systems.pretrained import PRETRAINED, restored_pretrained
 from muse.sentences.systems.system import Fitted, Job, System, TrainingRequest
 from muse.sentences.systems.translator.translator_system import TRANSLATOR
 from muse.sentences.systems.word_encoders import CVM_ADD, PROJECTION, SP, X_CBOW
@@ -136,9 +137,10 @@ def _fitted(system: System, job: Job) -> Fitted:
 def restore_system(saved: Saved, space: Space, _: Sequence[SentenceEncoder] = ()) -> NetworkEncoder:
     """The saved encoder, for its space; KeyError, TypeError or ValueError if its settings are incomplete."""
     settings, languages = dict(saved.settings), tuple(saved.settings["languages"])
-    make = SAVED[settings["system"]].network
+    system = settings["system"]
+    make = restored_pretrained if system == PRETRAINED else SAVED[system].network
     if make is None:
-        raise KeyError(f"{settings['system']} is saved as rows of words, not as a network")
+        raise KeyError(f"{system} is saved as rows of words, not as a network")
     network = restored(lambda: make(settings, space), saved.arrays, backbone=bool(settings.get("backbone")))
     return NetworkEncoder(saved.name, space, languages, network, settings)
 

@@ -56,6 +56,21 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save_tiny_bert(tmp_path_factory.mktemp("backbone") / "tiny", PIECES, longest=8)
 
 
+def test_a_folder_is_an_encoder_of_means_and_is_saved(folder: Path, tmp_path: Path) -> None:
+    space, backbone = toy_space(tmp_path / "space"), HuggingFaceBackbone(folder)
+    encoder = load_encoder(folder, space)
+    reading, (rows, _) = matrices(backbone, ["the cat sat", "a cat"], "en")
+    expected = [
+        of[:count].mean(axis=0) for of, count in zip(rows.numpy(), reading.sentences.lengths, strict=True)
+    ]
+    found = encoder.encode(["the cat sat", "", "a cat"], "fr").matrix
+    np.testing.assert_allclose(found, [expected[0], np.zeros(8), expected[1]], atol=1e-5)
+    encoder.save(tmp_path / "saved")
+    again = load_encoder(tmp_path / "saved", space)
+    assert again.name == encoder.name and backbone.name in encoder.name
+    np.testing.assert_array_equal(again.encode(["a cat"], "en").matrix[0], found[2])
+
+
 def test_the_last_layer_of_a_folder(folder: Path) -> None:
     import transformers
 
@@ -101,7 +116,7 @@ def test_folders_that_are_no_core(folder: Path, tmp_path: Path) -> None:
         (broken / name).unlink()
         with pytest.raises(BadFile, match=f"{name}.*{message}"):
             HuggingFaceBackbone(broken)
-    with pytest.raises(BadFile, match="nosuch: --backbone must be a folder"):
+    with pytest.raises(BadFile, match="nosuch: expected the folder of a pretrained encoder"):
         HuggingFaceBackbone(tmp_path / "nosuch")
     half = tmp_path / "half"
     shutil.copytree(folder, half)
@@ -201,7 +216,7 @@ def test_another_model_or_language_is_refused(muse: Command, files: Path) -> Non
     command = ["train", files / "space", "--lang", "fr", "--parallel", files / "text.tsv"]
     assert muse(*command, "--encoder", "x-cbow", "--epochs", 0, "--out", files / "words", "-q").code == 0
     lens = [*command, "--encoder", "lens", "--backbone"]
-    refused(muse(*lens, files / "words", "--out", files / "y"), "--backbone must be a model trained with xlm")
+    refused(muse(*lens, files / "words", "--out", files / "y"), "expected a model trained with xlm")
 
 
 def test_a_core_that_has_changed_is_told(muse: Command, files: Path) -> None:
