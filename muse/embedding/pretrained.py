@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,6 +33,7 @@ NAMED = 16  # digits of the digest that are the name of a file of encoded words
 SLOT = "{word}"
 PICKLED = {".bin", ".pt", ".pth", ".pkl", ".ckpt"}
 PROBE = "probe"  # a text whose vector two loadings of a whole model agree on
+_MODULES = "sentence_transformer.modules"
 SAME = 0.01  # of its largest number
 _MODEL = "a model of sentence-transformers, Hugging Face or model2vec"
 
@@ -61,6 +62,12 @@ class PretrainedEncoder:
             )
         for path in sorted(self.folder.rglob("*.safetensors")):
             tensor_names(path)  # which refuses weights that are cut off
+
+    def opened(self, device: str) -> Callable[[Sequence[str]], Matrix]:
+        """What gives the vectors (n, d) of words; BadFile for a folder without a model."""
+        self.check()
+        model = _load(self.folder, device)
+        return lambda words: self._encoded(words, model, Progress(quiet=True), "words")
 
     def encode(
         self, words: Mapping[str, Sequence[str]], *, cache: Path, device: str, progress: Progress
@@ -97,6 +104,28 @@ class PretrainedEncoder:
                 tick(begin + len(batch))
         encoded = np.concatenate(rows)
         return np.where(np.isfinite(encoded).all(axis=1, keepdims=True), encoded, 0).astype(np.float32)
+
+
+class FirstModule(NamedTuple):
+    """The first module of a model: whether it has a vector for each word alone, and its folder in it."""
+
+    is_static: bool
+    path: str = ""
+
+
+def module_of(folder: Path) -> FirstModule | None:
+    """The first module of a model of sentence-transformers or model2vec; None in other folders."""
+    if (path := folder / "modules.json").is_file():
+        found = _parsed(path)
+        first = found[0] if isinstance(found, list) and found else None
+        if not isinstance(first, dict) or not isinstance(first.get("path", ""), str):
+            raise BadFile(f"{path}: expected a list of modules, got others; check that the folder is whole")
+        return FirstModule(str(first.get("type")).endswith("StaticEmbedding"), first.get("path", ""))
+    path = folder / "config.json"
+    settings = _parsed(path) if path.is_file() else None
+    if isinstance(settings, dict) and settings.get("model_type") == "model2vec":
+        return FirstModule(is_static=True)
+    return None
 
 
 def _kept(path: Path, count: int) -> Matrix | None:
@@ -137,7 +166,9 @@ def _loaded(folder: Path, device: str) -> Any:
     try:
         with _quiet():
             if isinstance(settings, dict) and settings.get("model_type") == "model2vec":
-                static = models.models.StaticEmbedding.from_model2vec(str(folder))
+                # Its home before and after version 6.
+                parts = getattr(models, "models", None) or import_module(f"{models.__name__}.{_MODULES}")
+                static = parts.StaticEmbedding.from_model2vec(str(folder))
                 return models.SentenceTransformer(modules=[static], device=device)
             return models.SentenceTransformer(
                 str(folder), device=device, local_files_only=True, trust_remote_code=False,

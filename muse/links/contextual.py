@@ -1,23 +1,26 @@
 """Contextual similarities: how much more probable two words are beside each other, by an encoder's vectors.
 
-A word is the mean of its pieces in a middle layer, from which each language's mean is subtracted (the layers
-and pieces are those of SimAlign, Jalili Sabet et al., 2020; the softmax in both directions is that of
-awesome-align, Dou and Neubig, 2021). The softmax of cosine / T is over the words of other sentences, so that
-it is against chance, as that of a space (`muse.links.similarity`).
+A word has the same vector everywhere by an encoder of words alone. By others it is the mean of its pieces in
+a middle layer (layers and pieces are those of SimAlign, Jalili Sabet et al., 2020). Each language's mean is
+subtracted. The softmax in both directions, that of awesome-align (Dou and Neubig, 2021), is of cosine / T
+over words of other sentences, so that it is against chance, as that of a space (`muse.links.similarity`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from muse.links.links import TokenPair
 from muse.normalise import unit
 from muse.optional import load
+from muse.ranking.lookup import lookup_entry
 from muse.space import Space
-from muse.vectors import Matrix
+from muse.vectors import Matrix, Vectors
 
 Odds = tuple[list[Matrix], list[Matrix]]
 DEPTH = 0.58  # of the layers: the seventh of twelve
@@ -28,17 +31,11 @@ TOGETHER = 32  # of like length, in a batch of the encoder
 
 
 class TokenEncoder:
-    """An encoder in a folder, an xlm of muse or a Hugging Face one, that reads both languages.
-
-    `means` (2, k) are those of the words of both languages, known after the first sentences.
-    """
+    """An encoder in a folder that reads both languages: of Hugging Face, of words alone, or of muse train."""
 
     def __init__(self, space: Space, direction: tuple[str, str], folder: Path) -> None:
-        systems = load("sentences.systems.backbone")
-        self._backbone = systems.open_backbone(space, folder, space.device, DEPTH)
-        self._readers = [self._backbone.reader(language) for language in direction]
-        self._ragged, self._direction = load("sentences.encoders.ragged").Ragged, direction
-        self.name: str = self._backbone.name
+        self._vectors = _opened(space, direction, folder)
+        self.name = self._vectors.name
         self._references: list[Matrix] | None = None
         self._means: list[Matrix] = []
 
@@ -51,7 +48,7 @@ class TokenEncoder:
         return found
 
     def _log_odds(self, pairs: Sequence[TokenPair]) -> Odds:
-        rows = [self._rows([pair[side] for pair in pairs], side) for side in (0, 1)]
+        rows = [self._vectors.rows([pair[side] for pair in pairs], side) for side in (0, 1)]
         if self._references is None:
             every = [np.concatenate(side) for side in rows]
             if not all(map(len, every)):  # there is an empty sentence in each pair
@@ -61,15 +58,68 @@ class TokenEncoder:
             steps = [max(1, len(side) // OTHERS) for side in every]
             known = zip(every, self._means, steps, strict=True)
             self._references = [unit(unit(side[::step]) - mean) for side, mean, step in known]
-        own = [[unit(unit(one) - self._means[side]) for one in rows[side]] for side in (0, 1)]
         found: Odds = ([], [])
-        for one, two in zip(*own, strict=True):
+        for both in zip(*rows, strict=True):
+            one, two = (unit(unit(own) - mean) for own, mean in zip(both, self._means, strict=True))
             near: Matrix = one @ two.T / TEMPERATURE
-            found[0].append(near - _log_mean(one, self._references[1])[:, None])
-            found[1].append(near - _log_mean(two, self._references[0]))
+            known = both[0].any(axis=1)[:, None] & both[1].any(axis=1)  # of other words nothing is said
+            found[0].append(np.where(known, near - _log_mean(one, self._references[1])[:, None], 0))
+            found[1].append(np.where(known, near - _log_mean(two, self._references[0]), 0))
         return found
 
-    def _rows(self, sentences: Sequence[Sequence[str]], side: int) -> list[Matrix]:
+
+def _opened(space: Space, direction: tuple[str, str], folder: Path) -> _ContextVectors | _StaticVectors:
+    """What gives the vectors of an encoder's words; BadSetting for one that has none."""
+    saving, path = load("sentences.encoders.saving"), folder
+    if saving.is_encoder(folder):
+        settings = saving.read_encoder(folder).settings
+        if backbone := settings.get("backbone"):
+            path = Path(backbone["folder"])
+        elif settings.get("system") != "xlm":
+            learned = load("sentences.loading").learned_words(folder, space)
+            sides = [learned.vectors(language) for language in direction]
+            return _StaticVectors(folder.name, [partial(_of_vocabulary, side) for side in sides])
+    elif (kind := load("embedding.pretrained").module_of(folder)) is not None:
+        if kind.is_static:
+            read = load("embedding.pretrained").PretrainedEncoder(folder).opened(space.device)
+            return _StaticVectors(folder.name, [read, read])
+        path = folder / kind.path
+    backbone = load("sentences.systems.backbone").open_backbone(space, path, space.device, DEPTH)
+    return _ContextVectors(backbone, direction)
+
+
+def _of_vocabulary(vectors: Vectors, words: Sequence[str]) -> Matrix:
+    """The rows (n, d) of words, zeros for those that the vocabulary lacks."""
+    names = [lookup_entry(word, vectors) for word in words]
+    entries = np.array([-1 if name is None else vectors.index[name] for name in names], np.int64)
+    return np.where(entries[:, None] >= 0, vectors.matrix[entries], 0)
+
+
+class _StaticVectors:
+    """Words with the same vector everywhere; `read` gives the rows (n, k) of words of either side."""
+
+    def __init__(self, name: str, read: Sequence[Callable[[Sequence[str]], Matrix]]) -> None:
+        self.name, self._read = name, read
+        self._known: tuple[dict[str, Matrix], dict[str, Matrix]] = ({}, {})
+
+    def rows(self, sentences: Sequence[Sequence[str]], side: int) -> list[Matrix]:
+        """The rows (s, k) of the words of each sentence, zeros for unknown ones."""
+        known = self._known[side]
+        if new := [*dict.fromkeys(word for one in sentences for word in one if word not in known)]:
+            known |= zip(new, self._read[side](new), strict=True)
+        width = len(next(iter(known.values()), ()))
+        return [np.array([known[word] for word in one], np.float32).reshape(-1, width) for one in sentences]
+
+
+class _ContextVectors:
+    """Words in their sentences, by the pieces of an encoder, the `backbone`."""
+
+    def __init__(self, backbone: Any, direction: tuple[str, str]) -> None:
+        self._backbone, self._direction, self.name = backbone, direction, str(backbone.name)
+        self._readers = [backbone.reader(language) for language in direction]
+        self._ragged = load("sentences.encoders.ragged").Ragged
+
+    def rows(self, sentences: Sequence[Sequence[str]], side: int) -> list[Matrix]:
         """The rows (s, k) of the words of each sentence, zeros for words without pieces."""
         read = self._readers[side].read([token for sentence in sentences for token in sentence]).sentences
         counts, ids = read.lengths.tolist(), read.ids.tolist()

@@ -6,14 +6,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Whitespace
 
-from muse.errors import BadFile
+from muse.errors import BadFile, BadSetting
 from muse.links.contextual import AT_ONCE, TokenEncoder
 from muse.links.evaluation import counts_of, figures, read_gold
 from muse.links.linker import Linker
 from muse.links.links import Links, Symmetrisation, TokenPair, read_pharaoh, symmetrised
 from muse.links.parallel import is_tokenised
 from muse.links.positions import LONGEST_JUMP, posteriors
+from muse.sentences.encoders.words import Lookup, PowerMean, TrainedEncoder
 from muse.space import load_space, save_space
 from tests.support.command import Command, process
 from tests.support.spaces import PROVENANCE, raw_rows, rotation, side_to_save
@@ -258,6 +262,36 @@ def test_sentences_that_are_empty_teach_an_encoder_nothing(linker: Linker, tmp_p
     found = encoder.log_odds(empty * AT_ONCE + words)
     for one, two in zip(found, wanted, strict=True):
         np.testing.assert_allclose(one[AT_ONCE:], two, atol=1e-5)
+
+
+def test_every_encoder_with_vectors_of_words_links(linker: Linker, folder: Path) -> None:
+    # Words that the space lacks, but an encoder of words alone has.
+    sentences = pytest.importorskip("sentence_transformers")
+    names = [*(f"{side}w{n}" for side in ("fr", "en") for n in range(40)), "[UNK]"]
+    rows = np.random.default_rng(0).standard_normal((40, 16)).astype(np.float32)
+    made = Tokenizer(WordLevel({name: n for n, name in enumerate(names)}, unk_token="[UNK]"))
+    made.pre_tokenizer = Whitespace()
+    weights = np.concatenate([rows, rows + 0.1, np.zeros((1, 16), np.float32)])
+    modules = pytest.importorskip("sentence_transformers.sentence_transformer.modules")
+    static = modules.StaticEmbedding(made, embedding_weights=weights)
+    sentences.SentenceTransformer(modules=[static], device="cpu").save(str(folder / "static"))
+    space = linker.space
+    swapped = {"fr": np.roll(space.vectors("fr").matrix, 1, axis=0)}
+    TrainedEncoder("swapped", space, ("fr", "en"), swapped).save(folder / "learned")
+    for name, source, target, wanted in (
+        ("static", "frw5 frw9 frw2", "enw2 enw5 enw9", "0-1 1-2 2-0"),
+        ("learned", "fr31 fr41 fr51", "en50 en30 en40", "0-1 1-2 2-0"),
+    ):
+        encoder = TokenEncoder(space, ("fr", "en"), folder / name)
+        kind = "w" * (name == "static")
+        encoder.log_odds([([f"fr{kind}{n}"], [f"en{kind}{n}"]) for n in range(40)])
+        (odds,) = encoder.log_odds([(source.split(), target.split())])[0]
+        assert " ".join(f"{i}-{j}" for i, j in enumerate(odds.argmax(axis=1))) == wanted
+        unknown = encoder.log_odds([(["zz"], target.split())])
+        assert not any(ways[0].any() for ways in unknown)
+    PowerMean(Lookup(space)).save(folder / "mean")
+    with pytest.raises(BadSetting, match="must be one that learned word vectors"):
+        TokenEncoder(space, ("fr", "en"), folder / "mean")
 
 
 def test_what_align_texts_writes_is_linked(muse: Command, folder: Path) -> None:

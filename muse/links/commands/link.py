@@ -64,7 +64,8 @@ class LinkingOptions(DictionaryForm, Device, Threads):
     )
     encoder: Path | None = option(
         None, section="What it learns from", metavar="FOLDER", package="sentences",
-        help="A pretrained encoder of both languages (Hugging Face, or xlm of muse train).",
+        help="An encoder of both languages: Hugging Face, sentence-transformers, model2vec, or of muse train "
+        "if it has vectors of words.",
     )  # fmt: skip
     table: Path | None = option(
         None, section="What it learns from", help="What an earlier run learned and saved with --save-table."
