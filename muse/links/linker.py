@@ -60,6 +60,10 @@ class LinkConfig:
     symmetrisation: Symmetrisation | None = None
     min_score: float | None = None
 
+    def keeps(self, score: float) -> bool:
+        """Whether a pair of sentences with this score is kept; one without a score is if all are."""
+        return self.min_score is None or score >= self.min_score
+
 
 @dataclass(frozen=True, eq=False)
 class _Block:
@@ -112,8 +116,7 @@ class Linker:
             cells = slice(*block.starts[number : number + 2].tolist())
             shape = tuple(block.lengths[:, number].tolist())
             links = self._chosen(*(way[cells].reshape(shape) for way in both))
-            kept = self.config.min_score is None or score >= self.config.min_score
-            found.append(replace(links if kept else Links.of_shares({}), score=score))
+            found.append(replace(links if self.config.keeps(score) else Links.of_shares({}), score=score))
         return found
 
     def adapt(self, pairs: Sequence[TokenPair]) -> None:
@@ -143,9 +146,11 @@ class Linker:
                 if not number and not sentences:
                     self.adapt(some)
                 sentences += len(some)
-                if (least := self.config.min_score) is not None:
-                    *_, scores = self._posteriors(self._block(some))
-                    some = [pair for pair, score in zip(some, scores.tolist(), strict=True) if score >= least]
+                if self.config.min_score is not None:
+                    scores = self._posteriors(self._block(some))[2].tolist()
+                    some = [
+                        pair for pair, score in zip(some, scores, strict=True) if self.config.keeps(score)
+                    ]
                 block = self._block(some)
                 both, moved, _ = self._posteriors(block)
                 jumps = [one + two for one, two in zip(jumps, moved, strict=True)]

@@ -1,4 +1,4 @@
-"""On a Ray cluster of any size, encode, mine and induce find what they find without one."""
+"""On a Ray cluster of any size, encode, mine, induce and link find what they find without one."""
 
 import importlib
 import json
@@ -21,6 +21,7 @@ from pyarrow import dataset
 from muse.cluster.parts import MANIFEST, WORK, begin_parts
 from muse.cluster.run import Make, Site, connected
 from muse.errors import MuseError
+from muse.links.links import read_pharaoh
 from muse.normalise import Normalisation, normalise
 from muse.progress import Progress
 from muse.sentences.loading import load_encoder
@@ -42,9 +43,11 @@ DRIVER = f"""
 from functools import partial
 from muse import cli
 from muse.cluster import shards
+from muse.links import on_cluster as links
 from muse.sentences import on_cluster
 shards.ROWS = {WORDS // 2}
 on_cluster.slices = partial(on_cluster.slices, size={{slice}})
+links.PAIRS = {{slice}}
 cli.main()
 """
 
@@ -69,13 +72,25 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def command(home: Path, name: str, out: Path | str) -> list[str]:
-    """One of the three commands, with its input."""
+    """One of the commands, with its input."""
     space = str(home / "space")
     text = {language: str(home / f"text.{language}") for language in ("en", "fr")}
     options = {
         "encode": ["--lang", "en", "--encoder", "power-mean", "--input", text["en"]],
         "mine": ["--src-lang", "en", "--tgt-lang", "fr", "--source", text["en"], "--target", text["fr"]],
         "induce": ["--src", "en", "--tgt", "fr", "--top", "3", "--src-max", "25"],
+        "link": [
+            "--src",
+            "en",
+            "--tgt",
+            "fr",
+            "--source",
+            text["en"],
+            "--target",
+            text["fr"],
+            "--rounds",
+            "0",
+        ],
     }
     return [name, space, *options[name], "--out", str(out), "--json"]
 
@@ -116,7 +131,7 @@ def rows_of(folder: Path) -> list[dict[str, Any]]:
 
 def check(home: Path, name: str, out: Path, fields: dict[str, Any], muse: Command) -> None:
     """The parts must hold what the command finds without a cluster."""
-    ending = {"encode": "npy", "mine": "tsv", "induce": "jsonl"}[name]
+    ending = {"encode": "npy", "mine": "tsv", "induce": "jsonl", "link": "jsonl"}[name]
     found, alone, said = rows_of(out), home / f"{name}.{ending}", home / f"{name}.json"
     if not said.exists():  # once for all clusters
         said.write_text(muse(*command(home, name, alone)).out)
@@ -131,6 +146,16 @@ def check(home: Path, name: str, out: Path, fields: dict[str, Any], muse: Comman
         assert {(row["source"], row["target"]) for row in found} == {(one, two) for _, one, two in lines}
         assert [row["score"] for row in found] == pytest.approx([float(line[0]) for line in lines], abs=6e-5)
         same = ["pairs", "source", "target", "signature"]
+    elif name == "link":
+        linked = [json.loads(line) for line in alone.read_text().splitlines()]
+        for key in ("source", "target", "score"):
+            wanted = [np.nan if one[key] is None else one[key] for one in linked]
+            assert [row[key] for row in found] == pytest.approx(wanted, abs=2e-3, nan_ok=True)
+        for row, one in zip(found, linked, strict=True):
+            assert [[i, j] for i, j, _ in read_pharaoh(row["links"], "")] == [
+                link[:2] for link in one["links"]
+            ]
+        same = ["sentences", "links", "empty"]
     else:
         entries = [json.loads(line) for line in alone.read_text().splitlines()]
         for key in ("source", "target", "rank"):
@@ -208,6 +233,12 @@ def test_what_is_killed_is_replaced(
     check(home, name, out, fields, muse)
 
 
+def test_sentences_are_linked_in_parts(home: Path, tmp_path: Path, muse: Command) -> None:
+    fields = end(begin(command(home, "link", tmp_path / "out"), "local"))
+    assert fields["parts"] == 2
+    check(home, "link", tmp_path / "out", fields, muse)
+
+
 def dying() -> Make:
     """Work whose workers are killed at each part, as those of a machine without enough memory."""
     return lambda _: os.kill(os.getpid(), signal.SIGKILL)
@@ -243,6 +274,7 @@ def test_a_run_that_was_cut_off_goes_on(home: Path, tmp_path: Path, muse: Comman
     ("line", "code", "message"),
     [
         ("encode {space} --lang en --out {out}", 2, "--ray needs --input and --out"),
+        ("link {space} --out {out}", 2, "--ray needs --out, and --source and --target"),
         ("induce {space} --out {out} --both", 2, "--both is for one machine"),
         ("induce {space} --out {space}/..", 1, "exists and does not contain parts"),
         ("induce {space} --out {space}", 1, "--out would replace SPACE, which is read"),

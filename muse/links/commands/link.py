@@ -13,15 +13,15 @@ from typing import IO, TYPE_CHECKING, Any, Literal
 import click
 
 from muse.commands.command import command
-from muse.commands.options import choose_direction, open_space
+from muse.commands.options import choose_direction, one_machine_only, open_space
 from muse.commands.outputs import Report, echo
-from muse.options import Common, Device, DictionaryForm, OneSpace, Threads, option
+from muse.options import Clustered, Common, Device, DictionaryForm, OneSpace, Threads, option
 
 if TYPE_CHECKING:
     from muse.links.labels import LabelForm
     from muse.links.linker import LinkConfig, Linker
     from muse.links.links import Links, TokenPair
-    from muse.links.parallel import Sentence
+    from muse.links.parallel import ParallelFiles, Sentence, Splitter
     from muse.space import Space
 
     LinkedSentences = tuple[Sentence, Sentence, Links]
@@ -85,7 +85,7 @@ class LinkingOptions(DictionaryForm, Device, Threads):
     )  # fmt: skip
 
 
-class LinkOptions(OneSpace, LinkingOptions, Common):
+class LinkOptions(OneSpace, LinkingOptions, Clustered, Common):
     """The options of `muse link`."""
 
     out: Path | None = option(None, section="Output", written=True, help="File to write.  [default: stdout]")
@@ -119,6 +119,11 @@ def link(options: LinkOptions) -> Report | None:
     The space says which words translate each other; what else it needs, such as how word order changes, it
     learns from the sentences themselves. Every line has a line of links; it is empty where a sentence is.
     """
+    return _linked(options) if options.ray is None else _on_cluster(options)
+
+
+def _linked(options: LinkOptions) -> Report | None:
+    """What is written of links on this machine, and their counts."""
     from muse.files.tables import form_of
     from muse.files.writing import check_binary_name, check_place, replaced
     from muse.links.pair import UNSURE
@@ -156,12 +161,48 @@ def link(options: LinkOptions) -> Report | None:
     return {**fields, "out": str(options.out)}, [shown]
 
 
+def _on_cluster(options: LinkOptions) -> Report:
+    """The counts of links that are written in parts."""
+    from dataclasses import astuple
+
+    from muse.cluster.parts import PartFolder
+    from muse.cluster.run import Run, files_as_settings, spaces_as_settings
+    from muse.errors import BadFile, Contradiction
+    from muse.files.space_folder import checksum
+    from muse.links.on_cluster import PAIRS, Linking, link_on_cluster
+    from muse.links.parallel import ParallelFiles
+
+    one_machine_only("form", "left_out", "probabilities", "save_table", "device")
+    if options.out is None or (options.source or options.pairs) is None:
+        raise Contradiction("--ray needs --out, and --source and --target, or --pairs; give files")
+    space, config = open_space(options.space, "cpu", options.quiet), link_config(options)
+    direction = choose_direction(space, options.src, options.tgt)
+    files = (options.source, options.target, options.pairs, options.dictionary, options.table)
+    run = Run(options.out, str(options.ray), {
+        "command": "link", "spaces": spaces_as_settings(options.space), "languages": list(direction),
+        "files": list(map(files_as_settings, files)), "words": options.words, "rounds": options.rounds,
+        "encoder": None if options.encoder is None else checksum(options.encoder),
+        "config": list(astuple(config)),
+    }, space.progress)  # fmt: skip
+    if (done := run.result()) is None:
+        with _files(options) as read:
+            pairs = ParallelFiles(read, direction)
+            if not (count := sum(1 for _ in pairs)):
+                raise BadFile(f"{read[0]}: expected pairs of sentences, got nothing; check its name")
+            parts = PartFolder(options.out.resolve(), -(-count // PAIRS))
+            known = _dictionary(direction, options)
+            job = Linking(options.space, pairs, options.words, known, options.encoder, config, parts, PAIRS)
+            done = link_on_cluster(job, lambda: _learned(space, options, config, pairs)[0], run)
+    fields = {**done, "out": str(options.out)}
+    return fields, ["{links} links in {sentences} pairs of sentences, in {out}".format(**fields)]
+
+
 def _counted(
     linked: Iterable[LinkedSentences], config: LinkConfig, counts: Counter[str], rest: IO[bytes] | None
 ) -> Iterator[tuple[LinkedSentences, bool]]:
     """Yields linked sentences, counted, and whether they are kept; the others are written to `rest`."""
     for one, two, links in linked:
-        kept = config.min_score is None or links.score >= config.min_score
+        kept = config.keeps(links.score)
         counts.update(sentences=1, links=len(links), empty=not (one.tokens and two.tokens), left_out=not kept)
         if not kept and rest is not None:
             rest.write(scored(one, two, links).encode())
@@ -229,25 +270,12 @@ def linked(
     """Yields the pairs of sentences with their links; what was learned of them is saved last."""
     from muse.errors import BadFile
     from muse.links.linker import blocks
-    from muse.links.parallel import ParallelFiles, splitters, tokenised
+    from muse.links.parallel import ParallelFiles, tokenised
 
     direction, sentences = choose_direction(space, options.src, options.tgt), 0
     with _files(options) as files:
         pairs = ParallelFiles(files, direction, labelled)
-        split = splitters(pairs, options.words, space)
-        linker = _linker(space, direction, options, config)
-
-        def text() -> Iterator[TokenPair]:
-            return ((one.tokens, two.tokens) for one, two in tokenised(pairs, split))
-
-        rounds = options.rounds
-        if rounds is None:
-            rounds = 0 if options.table is not None or options.encoder is not None else 1
-        if rounds:
-            with space.progress.stage("learning from the text", 0, "sentences") as tick:
-                linker.learn(text, rounds, tick)
-        elif options.table is None:
-            linker.adapt(next(blocks(text(), lambda pair: pair), []))
+        linker, split = _learned(space, options, config, pairs)
         with space.progress.stage("linking", 0, "sentences") as tick:
             for some in blocks(tokenised(pairs, split), lambda pair: (pair[0].tokens, pair[1].tokens)):
                 found = linker.link([(one.tokens, two.tokens) for one, two in some])
@@ -260,22 +288,44 @@ def linked(
             linker.save(save)
 
 
-def _linker(space: Space, direction: tuple[str, str], options: LinkingOptions, config: LinkConfig) -> Linker:
-    """The linker, before it learns from the text."""
-    from muse.files import read_lexicon
+def _learned(
+    space: Space, options: LinkingOptions, config: LinkConfig, pairs: ParallelFiles
+) -> tuple[Linker, list[Splitter]]:
+    """The linker, which has learned from the text as often as is wanted, and what splits its sentences."""
     from muse.links.contextual import TokenEncoder
-    from muse.links.linker import Linker
+    from muse.links.linker import Linker, blocks
+    from muse.links.parallel import splitters, tokenised
 
     if options.table is not None and options.rounds:
         raise click.UsageError("--rounds is for learning anew; leave it out, or --table.")
-    known: tuple[tuple[str, str], ...] = ()
-    if options.dictionary is not None:
-        known = read_lexicon(options.dictionary, languages=direction, form=options.dictionary_format).pairs
+    direction, split = pairs.languages, splitters(pairs, options.words, space)
+    known = _dictionary(direction, options)
     encoder = None if options.encoder is None else TokenEncoder(space, direction, options.encoder)
     linker = Linker(space, direction, dictionary=known, config=config, encoder=encoder)
+
+    def text() -> Iterator[TokenPair]:
+        return ((one.tokens, two.tokens) for one, two in tokenised(pairs, split))
+
+    rounds = options.rounds
+    if rounds is None:
+        rounds = 0 if options.table is not None or options.encoder is not None else 1
     if options.table is not None:
         linker.load(options.table)
-    return linker
+    elif rounds:
+        with space.progress.stage("learning from the text", 0, "sentences") as tick:
+            linker.learn(text, rounds, tick)
+    else:
+        linker.adapt(next(blocks(text(), lambda pair: pair), []))
+    return linker, split
+
+
+def _dictionary(direction: tuple[str, str], options: LinkingOptions) -> tuple[tuple[str, str], ...]:
+    """The pairs of words that the user knows."""
+    from muse.files import read_lexicon
+
+    if options.dictionary is None:
+        return ()
+    return read_lexicon(options.dictionary, languages=direction, form=options.dictionary_format).pairs
 
 
 @contextmanager
