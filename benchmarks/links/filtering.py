@@ -5,7 +5,7 @@
 
 Half of the pairs get the translation of another sentence: of any one, or of one of like length. All are
 mixed, scored and, with rounds, learned from, as `muse link --min-score 0` does. Precision and recall are of
-the pairs that it keeps.
+the pairs that it keeps. Beside the score stand the share of words that are linked, and the cosine of vectors.
 """
 
 import random
@@ -21,7 +21,9 @@ from muse.files.plain_text import read_lines
 from muse.links.contextual import TokenEncoder
 from muse.links.linker import LinkConfig, Linker
 from muse.links.links import TokenPair
-from muse.space import load_space
+from muse.normalise import unit
+from muse.sentences.loading import load_encoder
+from muse.space import Space, load_space
 from muse.text.tokens import Tokeniser
 
 COLUMNS = (
@@ -33,6 +35,7 @@ COLUMNS = (
     "precision",
     "recall",
     "share_of_words_linked_auc",
+    "cosine_auc",
 )
 
 
@@ -52,6 +55,7 @@ def main() -> None:
     encoder = None if given.encoder is None else TokenEncoder(space, (source, target), given.encoder)
     for partners in ("any", "of like length"):
         mixed, right = with_wrong_partners(pairs, partners == "any")
+        cosine = roc_auc_score(right, cosines(space, (source, target), mixed))
         for rounds in map(int, given.rounds.split(",")):
             linker = Linker(space, (source, target), config=LinkConfig(min_score=0), encoder=encoder)
             linker.learn(lambda mixed=mixed: mixed, rounds) if rounds else linker.adapt(mixed)  # type: ignore[misc]
@@ -69,8 +73,18 @@ def main() -> None:
                 "auc": roc_auc_score(right, np.maximum(scores, -99)),
             }
             fields |= {"precision": right[kept].mean(), "recall": kept[right].mean()}
-            fields |= {"share_of_words_linked_auc": roc_auc_score(right, linked)}
+            fields |= {"share_of_words_linked_auc": roc_auc_score(right, linked), "cosine_auc": cosine}
             append_rows(given.csv, COLUMNS, [fields])
+
+
+def cosines(space: Space, languages: tuple[str, str], pairs: Sequence[TokenPair]) -> np.ndarray:
+    """The cosines (n,) of both sentences, each the mean of its words weighted by idf in these sentences."""
+    encoder = load_encoder("idf", space)
+    texts = [[" ".join(pair[side]) for pair in pairs] for side in (0, 1)]
+    for text, language in zip(texts, languages, strict=True):
+        encoder = encoder.fit(text, language)
+    one, two = (unit(encoder.encode(text, name).matrix) for text, name in zip(texts, languages, strict=True))
+    return np.asarray((one * two).sum(axis=1))
 
 
 def with_wrong_partners(pairs: Sequence[TokenPair], of_any: bool) -> tuple[list[TokenPair], np.ndarray]:

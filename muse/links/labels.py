@@ -21,7 +21,8 @@ from muse.links.links import Links
 Place = tuple[int, int]  # from which character to which
 Span = tuple[int, int, str]  # from which character to which, and its label
 SURE = 0.5  # the least probability of a link that carries a label
-_TAG = re.compile(r"<(/?)([A-Za-z][\w:.-]*)((?:\s[^<>]*)?/?)>")
+_VALUE = r"""(?:"[^"]*"|'[^']*'|[^\s"'<>=]+)"""
+_TAG = re.compile(rf"<(/?)([A-Za-z][\w:.-]*)((?:\s+[\w:.-]+\s*=\s*{_VALUE})*\s*/?)>")
 _NAME = re.compile(r"[^\s<>]+")
 _NO_WORD = re.compile(r"# .* = |-DOCSTART-")
 _WITHOUT_TEXT = frozenset("area base br col embed hr img input link meta param source track wbr".split())

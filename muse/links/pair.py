@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 
 from muse.errors import BadSetting
@@ -53,7 +53,7 @@ class LinkedPair:
             for i, j, share in links:
                 key = numbers[0][one[i]], numbers[1][two[j]]
                 best[key] = max(share, best.get(key, 0.0))
-            links = Links.of_shares(best)
+            links = replace(Links.of_shares(best), score=links.score)
         return cls(texts, ([*first], [*second]), links, languages)
 
     @property

@@ -98,8 +98,9 @@ def _linked(options: LinksOptions, gold: str) -> tuple[list[Pairs], list[tuple[i
     how = "hmm" if options.encoder is None else f"encoder:{options.encoder.resolve().name}"
     rounds = "" if options.rounds is None else f"rounds:{options.rounds}"
     kept = config.symmetrisation or f"threshold:{config.threshold:g}"
+    least = "" if config.min_score is None else f"min-score:{config.min_score:g}"
     signature = space_signature(
         space, *choose_direction(space, options.src, options.tgt), retrieval=how,
-        gold=gold, more=tuple(filter(None, (rounds, kept))),
+        gold=gold, more=tuple(filter(None, (rounds, kept, least))),
     )  # fmt: skip
     return found, lengths, signature

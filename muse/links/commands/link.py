@@ -186,12 +186,13 @@ def _on_cluster(options: LinkOptions) -> Report:
     }, space.progress)  # fmt: skip
     if (done := run.result()) is None:
         with _files(options) as read:
-            pairs = ParallelFiles(read, direction)
+            pairs = ParallelFiles(tuple(path.resolve() for path in read), direction)
             if not (count := sum(1 for _ in pairs)):
                 raise BadFile(f"{read[0]}: expected pairs of sentences, got nothing; check its name")
             parts = PartFolder(options.out.resolve(), -(-count // PAIRS))
             known = _dictionary(direction, options)
-            job = Linking(options.space, pairs, options.words, known, options.encoder, config, parts, PAIRS)
+            encoder = None if options.encoder is None else options.encoder.resolve()
+            job = Linking(options.space.resolve(), pairs, options.words, known, encoder, config, parts, PAIRS)
             done = link_on_cluster(job, lambda: _learned(space, options, config, pairs)[0], run)
     fields = {**done, "out": str(options.out)}
     return fields, ["{links} links in {sentences} pairs of sentences, in {out}".format(**fields)]
