@@ -432,11 +432,11 @@ class Languages(OptionSet):
     """Two languages of a space."""
 
     src: str | None = option(
-        None, section="Input", metavar="LANG", more_flags=("--lang",),
+        None, section="Input", metavar="LANG", more_flags=("--lang", "--src-lang"),
         help="Source language.  [default: the language besides the pivot; if --tgt is that, the pivot]",
     )  # fmt: skip
     tgt: str | None = option(
-        None, section="Input", metavar="LANG",
+        None, section="Input", metavar="LANG", more_flags=("--tgt-lang",),
         help="Target language.  [default: the pivot; if --src is the pivot, the other language]",
     )  # fmt: skip
 

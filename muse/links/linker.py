@@ -42,7 +42,6 @@ GIVEN = 25.0  # linked words that a pair of a user's dictionary counts for
 NULL = 0.06  # the probability that a word is linked to none, beside chance
 MOST_CELLS = 3_000_000  # pairs of words in a block of sentences
 BLOCK = 8_192  # sentences in a block
-MOST_WORDS = 1_000  # in a sentence
 TEMPERATURES = (0.06, 0.08, 0.1, 0.12, 0.15, 0.18, 0.22, 0.27)
 SAMPLE, FEW = 300, 10  # sentences that the temperature is chosen on, and too few for it
 MOST_EMISSION, MOST_ODDS = 1e12, 25.0

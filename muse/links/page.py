@@ -17,7 +17,8 @@ from string import Template
 from muse.languages import english_name
 from muse.links.labels import Place
 from muse.links.links import Links
-from muse.links.pair import PART, LinkedPair, language_attributes
+from muse.links.pair import LinkedPair, language_attributes
+from muse.links.sentence import PART
 
 _SIDES = ("one", "two")
 

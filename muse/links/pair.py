@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -12,13 +11,11 @@ from html import escape
 from muse.errors import BadSetting
 from muse.languages import english_name, language_code, writes_right_to_left
 from muse.links.labels import SURE, Place, Span, carried
-from muse.links.linker import MOST_WORDS, LinkConfig, Linker
+from muse.links.linker import LinkConfig, Linker
 from muse.links.links import Links
+from muse.links.sentence import Tokenised, places_of
 from muse.space import Space
-from muse.text.tokens import Tokeniser
-from muse.text.written import written_tokens
 
-PART = re.compile(r"\S+")  # of a text, between spaces
 UNSURE = 0.2  # the least probability of a link that is shown, pale, between two sentences
 _COLOURS = ("70, 130, 240", "235, 120, 40")  # seen on white and on black
 
@@ -110,56 +107,15 @@ class LinkedPair:
 def link_texts(space: Space, languages: tuple[str, str], texts: tuple[str, str]) -> LinkedPair:
     """Two sentences with the links between their words, uncertain ones too, by a space of both languages."""
     linker = space.once(Linker, languages, lambda: Linker(space, languages, config=LinkConfig(UNSURE)))
-    one, two = (
-        written_tokens(Tokeniser(language, space.vectors(language).index), text)
-        for language, text in zip(languages, texts, strict=True)
-    )
-    words = [token.text for token in one], [token.text for token in two]
-    if (most := max(map(len, words))) > MOST_WORDS:
-        raise BadSetting(
-            f"a sentence must have at most {MOST_WORDS:,} words, got {most:,}; give one sentence"
+    try:
+        one, two = (
+            Tokenised(language, space.vectors(language).index)(text)
+            for language, text in zip(languages, texts, strict=True)
         )
-    (links,) = linker.link([words])
-    written = [token.written for token in one], [token.written for token in two]
-    return LinkedPair.of(texts, written, links, languages)
-
-
-def places_of(words: Iterable[str], text: str) -> list[Place]:
-    """Where each of the words is in a text that has them in this order.
-
-    Those that the text spells otherwise, as contractions are, have together what is between the words around
-    them, or the place of the word before.
-
-    >>> places_of(["l'", "eau", "!"], "l'eau !"), places_of(["it", "will", "not", "do"], "it won't do")
-    ([(0, 2), (2, 5), (6, 7)], [(0, 2), (3, 8), (3, 8), (9, 11)])
-    """
-    parts, part = [match.span() for match in PART.finditer(text)], 0
-    found, end, missing = list[Place](), 0, 0
-    for word in [*words, None]:
-        while part < len(parts) and parts[part][1] <= end:
-            part += 1
-        begin = len(text) if word is None else _begin(word, text, end, parts[part : part + 2 + missing // 2])
-        if begin < 0:
-            missing += 1
-            continue
-        between, last = text[end:begin].strip(), (begin, begin + len(word or ""))
-        first = text.find(between, end)
-        found += [(first, first + len(between)) if between else found[-1] if found else last] * missing
-        found.append(last)
-        end, missing = last[1], 0
-    return found[:-1]
-
-
-def _begin(word: str, text: str, end: int, parts: Sequence[Place]) -> int:
-    """Where a word begins behind `end`: in the first of the parts between spaces, or with another; or -1."""
-    begins = [max(end, begin) for begin, _ in parts]
-    if (
-        parts
-        and not text.startswith(word, begins[0])
-        and (inside := text.find(word, begins[0], parts[0][1])) >= 0
-    ):
-        return inside
-    return next((begin for begin in begins if text.startswith(word, begin)), -1)
+    except ValueError as error:
+        raise BadSetting(str(error)) from error
+    (links,) = linker.link([(one.tokens, two.tokens)])
+    return LinkedPair.of(texts, (one.written, two.written), links, languages)
 
 
 def language_attributes(language: str) -> str:

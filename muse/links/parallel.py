@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, zip_longest
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from muse.errors import BadFile, Mismatch
 from muse.files.detect import open_beginning
@@ -16,45 +16,22 @@ from muse.files.dictionary_format import DictionaryFile
 from muse.files.lexicons import formats
 from muse.files.plain_text import read_lines
 from muse.files.tables import TableColumns, read_columns
-from muse.links.labels import LabelForm, Place, Span
-from muse.links.linker import MOST_WORDS, Linker, blocks
+from muse.links.labels import LabelForm
+from muse.links.linker import Linker, blocks
 from muse.links.links import Links, TokenPair
-from muse.links.pair import places_of
+from muse.links.sentence import Sentence, Tokenised, is_tokenised
 from muse.space import Space
-from muse.text.segmentation import unspaced_language
-from muse.text.tokens import Tokeniser
-from muse.text.written import written_tokens
 
 log = logging.getLogger(__name__)
 
 Words = Literal["auto", "spaced", "ours"]
-LONGEST = 20_000  # characters of a sentence
 SAMPLE = 200  # sentences that tell whether text is tokenised
 _BARS = " ||| "  # between the sentences of a line, as fast_align has it
 _TABLE = TableColumns(
     {"source": ("source", "src"), "target": ("target", "tgt", "translation")},
     advice="put a tab between two sentences, keep two columns with cut -f1,2, or give --source and --target",
 )
-_GLUED, _ALONE = re.compile(r"\w[,;:!?]$"), re.compile(r"[,;:!?]$")
 _NUMBER = re.compile(r"nan|-?\d*\.?\d+(?:e[-+]?\d+)?", re.ASCII)
-_LONG_WORD = 6  # letters on average, of text whose words have no spaces between them
-
-
-class Sentence(NamedTuple):
-    """A sentence, its words as they are looked up, and as they are written, which contractions are not.
-
-    `spans` are those that are labelled in it.
-    """
-
-    text: str
-    tokens: tuple[str, ...]
-    written: tuple[str, ...]
-    spans: tuple[Span, ...] = ()
-
-    @property
-    def places(self) -> list[Place]:
-        """From which character to which each word is."""
-        return places_of(self.written, self.text)
 
 
 @dataclass(frozen=True)
@@ -123,28 +100,16 @@ def tokenised(
 ) -> Iterator[tuple[Sentence, Sentence]]:
     """Yields both sentences of each pair with their words; BadFile for one too long, unless to `skip` it."""
     for where, *texts in pairs:
-        try:
-            one, two = (_checked(text, where, own) for text, own in zip(texts, split, strict=True))
-        except BadFile as error:
-            if not skip:
-                raise
-            log.warning("%s; the pair is left out", error)
-        else:
-            yield one, two
-
-
-def _checked(text: str, where: str, split: Splitter) -> Sentence:
-    try:
-        sentence = split(text) if len(text) <= LONGEST else None
-    except ValueError as error:  # its labels are damaged
-        raise BadFile(f"{where}: {error}; correct it, or give its --format") from error
-    if sentence is not None and len(sentence.tokens) <= MOST_WORDS:
-        return sentence
-    got = f"{len(text):,} characters" if sentence is None else f"{len(sentence.tokens):,} words"
-    raise BadFile(
-        f"{where}: expected a sentence of at most {LONGEST:,} characters and {MOST_WORDS:,} words, got "
-        f"{got}; split the text into sentences"
-    )
+        found = []
+        for text, place, own in zip(texts, (where, f"{where}, its translation"), split, strict=True):
+            try:
+                found.append(own(text))
+            except ValueError as error:
+                if not skip:
+                    raise BadFile(f"{place}: {error}") from error
+                log.warning("%s: %s; the pair is left out", place, error)
+        if len(found) == 2:
+            yield found[0], found[1]
 
 
 Splitter = Callable[[str], Sentence]
@@ -163,7 +128,7 @@ def splitters(pairs: ParallelFiles, words: Words, space: Space) -> list[Splitter
             or (words == "auto" and is_tokenised(lines, language))
         )
         log.info("%s: words are %s", language, "those between spaces" if spaced else "found by tokenising")
-        split: Splitter = at_spaces if spaced else Tokenised(language, space.vectors(language).index)
+        split = Tokenised(language, space.vectors(language).index, spaced=spaced)
         found.append(split if form is None else _unlabelled(form, split))
     return found
 
@@ -172,7 +137,10 @@ def _unlabelled(form: LabelForm, split: Splitter) -> Splitter:
     """What splits sentences that are labelled in a form; ValueError for one that is damaged."""
 
     def found(sentence: str) -> Sentence:
-        text, spans = form.read(sentence)
+        try:
+            text, spans = form.read(sentence)
+        except ValueError as error:
+            raise ValueError(f"{error}; correct it, or give its --format") from error
         return split(text)._replace(spans=spans)
 
     return found
@@ -189,40 +157,3 @@ def linked_text(space: Space, direction: tuple[str, str], path: Path) -> Iterato
     linker.learn(lambda: found, rounds=1)
     for some in blocks(found, lambda pair: pair):
         yield from zip(some, linker.link(some), strict=True)
-
-
-def is_tokenised(lines: Sequence[str], language: str) -> bool:
-    """Whether signs stand apart from words; without signs, it is taken to be so where words have spaces.
-
-    >>> is_tokenised(["Yes , sir ."], "en"), is_tokenised(["Yes, sir."], "en")
-    (True, False)
-    """
-    parts = [part for line in lines for part in line.split()]
-    if unspaced_language(language) and sum(map(len, parts)) > _LONG_WORD * len(parts):
-        return False
-    glued = sum(_GLUED.search(part) is not None for part in parts)
-    last = sum(len(line.split()[-1]) > 1 and line.rstrip()[-1] in ".。।" for line in lines if line.strip())
-    alone = sum(_ALONE.fullmatch(part) is not None for part in parts)
-    return 10 * glued <= alone and 2 * last <= len(lines)
-
-
-def at_spaces(text: str) -> Sentence:
-    """The sentence with the words between its spaces."""
-    words = tuple(text.split())
-    return Sentence(text, words, words)
-
-
-class Tokenised:
-    """Splits the sentences of a language as muse translate does, with contractions written out.
-
-    >>> Tokenised("fr")("L'eau, là.").places
-    [(0, 2), (2, 5), (5, 6), (7, 9), (9, 10)]
-    """
-
-    def __init__(self, language: str, known: Container[str] | None = None) -> None:
-        self._tokeniser = Tokeniser(language, known)
-
-    def __call__(self, text: str) -> Sentence:
-        """The sentence with its words."""
-        found = written_tokens(self._tokeniser, text)
-        return Sentence(text, tuple(token.text for token in found), tuple(token.written for token in found))

@@ -18,7 +18,7 @@ from muse.links.labels import (
     write_tags,
 )
 from muse.links.links import Links
-from muse.links.pair import places_of
+from muse.links.sentence import places_of
 from tests.links.test_links import save
 from tests.support.command import Command
 

@@ -15,8 +15,8 @@ from muse.links.contextual import AT_ONCE, TokenEncoder
 from muse.links.evaluation import counts_of, figures, read_gold
 from muse.links.linker import Linker
 from muse.links.links import Links, Symmetrisation, TokenPair, read_pharaoh, symmetrised
-from muse.links.parallel import is_tokenised
 from muse.links.positions import LONGEST_JUMP, posteriors
+from muse.links.sentence import is_tokenised
 from muse.sentences.encoders.words import Lookup, PowerMean, TrainedEncoder
 from muse.space import load_space, save_space
 from tests.support.command import Command, process
@@ -219,7 +219,7 @@ def test_the_commands_link_and_measure(muse: Command, folder: Path) -> None:
     [
         ("a.en", "en20\n", "link", "same number of lines, got 1 in a.en and more in a.fr"),
         ("a.en", "\n" * 3, "link", "3 of 3 pairs have an empty sentence"),
-        ("a.fr", f"x\n\n{'x' * 1_000_000}\n", "link", "a.fr:3: expected a sentence of at most 20,000"),
+        ("a.fr", f"x\n\n{'x' * 1_000_000}\n", "link", "a.fr:3: expected a sentence of at most 20,000 char"),
         ("gold", "1-1\n\n1-3\n", "evaluate links", "gold:3: expected links of 2 and 2 words, got one of"),
         ("gold", "1-1\n", "evaluate links", "gold: expected links of 3 pairs of sentences, got 1"),
         ("gold", "1-1\nx\n\n", "evaluate links", "gold:2: expected gold links such as 1-2"),

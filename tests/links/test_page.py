@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from muse.languages import writes_right_to_left
 from muse.links.links import Links
 from muse.links.page import page_parts
-from muse.links.pair import LinkedPair, places_of
+from muse.links.pair import LinkedPair
+from muse.links.sentence import places_of
 from muse.text.tokens import Tokeniser
 from muse.text.written import written_tokens
 from tests.support.command import Command, refused_leaving

@@ -15,13 +15,14 @@ import click
 from muse.commands.command import command
 from muse.commands.options import choose_direction, one_machine_only, open_space
 from muse.commands.outputs import Report, echo
-from muse.options import Clustered, Common, Device, DictionaryForm, OneSpace, Threads, option
+from muse.options import Clustered, Common, Device, DictionaryForm, Languages, OneSpace, Threads, option
 
 if TYPE_CHECKING:
     from muse.links.labels import LabelForm
     from muse.links.linker import LinkConfig, Linker
     from muse.links.links import Links, TokenPair
-    from muse.links.parallel import ParallelFiles, Sentence, Splitter
+    from muse.links.parallel import ParallelFiles, Splitter
+    from muse.links.sentence import Sentence
     from muse.space import Space
 
     LinkedSentences = tuple[Sentence, Sentence, Links]
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-class LinkingOptions(DictionaryForm, Device, Threads):
+class LinkingOptions(Languages, DictionaryForm, Device, Threads):
     """Which sentences are linked, and how."""
 
     source: Path | None = option(
@@ -41,14 +42,6 @@ class LinkingOptions(DictionaryForm, Device, Threads):
     pairs: Path | None = option(
         None, section="Input", group="sentences",
         help="Instead of both: a table of two columns, a TMX, or lines with ||| between.  [default: stdin]",
-    )  # fmt: skip
-    src: str | None = option(
-        None, section="Input", metavar="LANG", more_flags=("--src-lang",),
-        help="Language of --source.  [default: the language besides the pivot; if --tgt is that, the pivot]",
-    )  # fmt: skip
-    tgt: str | None = option(
-        None, section="Input", metavar="LANG", more_flags=("--tgt-lang",),
-        help="Language of --target.  [default: the pivot; if --src is the pivot, the other language]",
     )  # fmt: skip
     words: Literal["auto", "spaced", "ours"] = option(
         "auto", section="Input",

@@ -12,7 +12,7 @@ from muse.commands.command import command
 from muse.commands.options import choose_direction, one_machine_only, open_space
 from muse.commands.outputs import Report
 from muse.errors import Contradiction
-from muse.options import Backend, Clustered, Common, Device, Searched, Seed, Threads, option
+from muse.options import Backend, Clustered, Common, Device, Languages, Searched, Seed, Threads, option
 from muse.sentences.commands.encoders import EncoderOptions, OpenedEncoder, encoder_option, open_encoder
 
 if TYPE_CHECKING:
@@ -126,18 +126,12 @@ def mine(options: MineOptions) -> Report:
     return {**fields, **worst(recalls), "signature": str(signature)}, lines
 
 
-class MiningOptions(PairOptions):
+class MiningOptions(PairOptions, Languages):
     """The options of `muse evaluate mining`."""
 
     source: Path = option(section="Input", help="Text in --src, a sentence on each line.")
     target: Path = option(section="Input", help="Text in --tgt, a sentence on each line.")
     gold: Path = option(section="Input", help="Known pairs of lines, as source<TAB>target.")
-    src: str | None = option(
-        None, section="Input", metavar="LANG", help="Language of --source.  [default: not the pivot]"
-    )
-    tgt: str | None = option(
-        None, section="Input", metavar="LANG", help="Language of --target.  [default: the pivot]"
-    )
 
 
 @command(
