@@ -11,7 +11,9 @@ are used twice, the second time as though the scripts had no letter in common.
 
 With --unspelled, the trees that choose where spelling says nothing are learned instead, from the vectors and
 ranks alone of spaces of several pairs, PAIR.HELP each; the others stay those of --first. Every space has the
-same weight. The labels are as above, or with --lists the pairs of each training list.
+same weight. The labels are the translations with a share of at least RIGHT of a word's in these sentences
+(`benchmarks.words.translation_shares`): of words that choose each other one form is known of each, and trees
+learned from them expect both words of a pair to be equally frequent.
 """
 
 from collections.abc import Iterator
@@ -23,14 +25,17 @@ from numpy.typing import NDArray
 from benchmarks.align.unseen import Sentences, dice, sentences
 from benchmarks.support.options import NEEDED, command_line
 from benchmarks.support.pairs import SHARED, Pair, find_pair
+from benchmarks.words.translation_shares import TranslationShares
 from muse.files import read_lexicon
 from muse.ranking.candidates import NeighbourLists, share_no_word
+from muse.ranking.completed import MadeRows
 from muse.ranking.features import NAMES, KnownPairs, evidence_of
 from muse.ranking.model import PRETRAINED, read_pretrained, write_pretrained
 from muse.ranking.neighbourhoods import Neighbourhoods
 from muse.ranking.train_ranker import FIRST_WORDS, RefinedViews
 from muse.ranking.trees import BoostedTrees, fit_trees
 from muse.space import load_space
+from muse.space.inflections import learn_suffix_rules
 from muse.vectors import Vectors
 
 BLANKED = (
@@ -42,6 +47,8 @@ LETTERS = (
 )  # fmt: skip
 LEAST_TOGETHER = 3
 DOUBTFUL_DICE, DOUBTFUL_SHARE = 0.05, 0.3  # at least, and of the best of either word
+RIGHT, DOUBTFUL = 0.3, 0.03  # shares of a word's translations, where spelling is left out
+MISSING = 2**31 - 1  # the row of a word that a space has not
 MOST_WORDS = 3_000  # of a space, where spelling is left out
 NO_PAIRS = np.zeros((0, 2), np.int64)
 UNLIKE = 0.5  # the weight of a row without common letters
@@ -67,6 +74,13 @@ def sides(pair: Pair, folder: Path) -> tuple[Vectors, Vectors]:
     """The vectors of both languages in a space."""
     space = load_space(folder)
     return space.vectors(pair.source), space.vectors(pair.target)
+
+
+def completed(side: Vectors) -> NDArray[np.float32]:
+    """The rows (n, d) of the most frequent words, completed by their forms."""
+    rows = np.asarray(side.matrix)
+    rules = learn_suffix_rules(side.words, rows, np.zeros(len(rows), bool))
+    return MadeRows.of(side.words, rows, rules).completed()[:FIRST_WORDS]
 
 
 def known(pairs: list[Words], source: Vectors, target: Vectors) -> Numbers:
@@ -112,7 +126,7 @@ def learn(evidence: NDArray[np.float32], labels: NDArray[np.bool_]) -> BoostedTr
 
 
 def unspelled_rows(
-    name: str, folder: Path, shared: Path, *, lists: bool
+    name: str, folder: Path, shared: Path
 ) -> Iterator[tuple[NDArray[np.float32], NDArray[np.bool_]]]:
     """The evidence (c, f) of neighbourhoods and the labels (c,) in a space, in each direction.
 
@@ -123,28 +137,28 @@ def unspelled_rows(
     source, target = sides(pair, folder / name)
     given_file = folder / f"{name}.txt"
     given = known([*read_lexicon(given_file).pairs], source, target) if given_file.exists() else NO_PAIRS
-    if lists:
-        training = pair.training_in(folder)
-        chosen, doubtful = ([] if training is None else [*read_lexicon(training).pairs]), list[Words]()
-    else:
-        chosen, doubtful = chosen_and_doubtful(sentences(pair, shared))
-    right, unsure = known(chosen, source, target), known(doubtful, source, target)
-    right = right[share_no_word(right, given)]
-    rows = np.asarray(source.matrix[:FIRST_WORDS]), np.asarray(target.matrix[:FIRST_WORDS])
-    given, right, unsure = (some[(some < FIRST_WORDS).all(axis=1)] for some in (given, right, unsure))
+    shares = TranslationShares.of(sentences(pair, shared))
+    rows_of = np.array(
+        [(source.index.get(x, MISSING), target.index.get(y, MISSING)) for x, y in shares.pairs]
+    )
+    rows = completed(source), completed(target)
+    given = given[(given < FIRST_WORDS).all(axis=1)]
     neighbours = NeighbourLists.of(*rows)
     start = Neighbourhoods.of(
         rows, neighbours, *KnownPairs(given, np.ones(len(given))).with_others(neighbours.mutual())
     )
-    for side, pairs, others in (
-        (start, right, unsure),
-        (start.reversed(), right[:, ::-1], unsure[:, ::-1]),
+    known_rows = (rows_of < FIRST_WORDS).all(axis=1) & share_no_word(rows_of, given)
+    for side, own, other, way in (
+        (start, shares.of_source, shares.of_target, 1),
+        (start.reversed(), shares.of_target, shares.of_source, -1),
     ):
-        words = np.unique(pairs[:, 0])
+        right = known_rows & (own >= RIGHT) & (shares.counts >= LEAST_TOGETHER)
+        unsure = known_rows & ~right & ((own >= DOUBTFUL) | (other >= RIGHT))
+        words = np.unique(rows_of[right][:, ::way][:, 0])
         drawn = np.sort(np.random.default_rng(0).permutation(words)[:MOST_WORDS])
         candidates = side.candidates(drawn)
-        labels = candidates.are(pairs, len(side.target))
-        kept = labels | ~candidates.are(others, len(side.target))
+        labels = candidates.are(rows_of[right][:, ::way], len(side.target))
+        kept = ~candidates.are(rows_of[unsure][:, ::way], len(side.target))
         yield side.evidence(candidates)[kept], labels[kept]
 
 
@@ -158,7 +172,7 @@ def learn_unspelled(parts: list[tuple[NDArray[np.float32], NDArray[np.bool_]]]) 
 def main() -> None:
     """Learns and writes the trees."""
     asked = command_line(
-        __doc__, spaces=NEEDED, pairs="en-de", out=PRETRAINED, shared=SHARED, unspelled="", lists=False,
+        __doc__, spaces=NEEDED, pairs="en-de", out=PRETRAINED, shared=SHARED, unspelled="",
         first=(PRETRAINED, "trees learned on other languages"),
     )  # fmt: skip
     first = read_pretrained(asked.first)
@@ -166,7 +180,7 @@ def main() -> None:
         parts = [
             part
             for name in asked.unspelled.split(",")
-            for part in unspelled_rows(name, asked.spaces, asked.shared, lists=asked.lists)
+            for part in unspelled_rows(name, asked.spaces, asked.shared)
         ]
         write_pretrained(first, asked.out, learn_unspelled(parts))
     else:

@@ -4,7 +4,8 @@ Trees learned on other languages choose in spaces without pairs of their own; th
 `benchmarks/words/pretrained.py` learned them from English and German: the words that translate each other in
 sentences of Tatoeba (https://tatoeba.org, CC BY 2.0 FR), in a space aligned without pairs from our vectors of
 novels (ELTeC and DraCor, CC BY 4.0), refined by answers of trees from English and French. Those for languages
-that are spelled unlike are of English with German and with French, whose vectors are of novels and the web.
+that are spelled unlike are of English with German and with French, whose vectors are of novels and the web,
+and of every translation with a share of a word's in these sentences.
 """
 
 from __future__ import annotations
