@@ -1,12 +1,12 @@
 """What is gained over CSLS where spelling says nothing: the words of the target are random strings.
 
     python -m benchmarks.words.unspelled --spaces FOLDER --out FILE.csv [--pairs en-fr,en-de,en-it]
-        [--list development,test] [--without en-fr=FILE.npz,...] [--threads 2] [--shared ../shared]
+        [--list development,test] [--draw 0] [--without en-fr=FILE.npz,...] [--threads 2] [--shared ../shared]
 
-FOLDER has the space of each pair, aligned without pairs, as PAIR.none. Only its vectors and the ranks of its
-words are left to choose by, in both directions. P@1 on the training list, on the list `5000-6500`, or on
-both; back, the pairs of the same list are read from the right. Intervals are those of the paired
-bootstrap over the queries.
+FOLDER has the space of each pair, aligned without pairs with the seed --draw, as PAIR.none. Only its vectors
+and the ranks of its words are left to choose by, in both directions. P@1 on the training list, on the list
+`5000-6500`, or on both; back, the pairs of the same list are read from the right. Intervals are those of the
+paired bootstrap over the queries.
 """
 
 import argparse
@@ -33,7 +33,7 @@ from muse.vectors import Numbers
 LETTERS = np.array([*"abcdefghijklmnopqrstuvwxyz"])
 SHORTEST, LONGEST = 3, 10
 COLUMNS = (
-    "pair", "direction", "list", "queries", "by", "csls", "evidence", "difference", "low", "high",
+    "pair", "draw", "direction", "list", "queries", "by", "csls", "evidence", "difference", "low", "high",
     "probability", "calibration_error", "commit", "date",
 )  # fmt: skip
 
@@ -65,8 +65,9 @@ def measured(name: str, trees: Path, asked: argparse.Namespace) -> Iterator[dict
             low, high = bootstrap_mean(right - by_csls, np.random.default_rng(0))
             probability = chosen.answers.probability[chosen.answers.pointers[queries]].astype(np.float64)
             yield {
-                "pair": name, "direction": direction, "list": path.name, "queries": len(queries),
-                "by": chosen.report.by, "csls": 100 * by_csls.mean(), "evidence": 100 * right.mean(),
+                "pair": name, "draw": asked.draw, "direction": direction, "list": path.name,
+                "queries": len(queries), "by": chosen.report.by,
+                "csls": 100 * by_csls.mean(), "evidence": 100 * right.mean(),
                 "difference": 100 * (right - by_csls).mean(), "low": 100 * low, "high": 100 * high,
                 "probability": 100 * probability.mean(),
                 "calibration_error": calibration_error(probability, right > 0),
@@ -83,8 +84,8 @@ def _are(answers: Numbers, queries: Numbers, pairs: Numbers) -> NDArray[np.float
 def main() -> None:
     """Measures and writes a row a direction."""
     asked = command_line(
-        __doc__, spaces=NEEDED, out=NEEDED, pairs="en-fr,en-de,en-it", list="development", without=REPEATED,
-        threads=2, shared=SHARED,
+        __doc__, spaces=NEEDED, out=NEEDED, pairs="en-fr,en-de,en-it", list="development", draw=0,
+        without=REPEATED, threads=2, shared=SHARED,
     )  # fmt: skip
     set_threads(asked.threads)
     without = dict(one.split("=") for one in asked.without)
