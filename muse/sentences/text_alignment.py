@@ -190,8 +190,10 @@ def align_texts(
             break  # every paragraph is one sentence
         levels.append(coarser)
     band = _of_paragraphs(*levels[-1])
-    with (progress or Progress(quiet=True)).stage("aligning", len(levels) + 2, "passes") as tick:
-        for done, level in enumerate(reversed(levels), 1):
+    passes = len(levels) + 2
+    with (progress or Progress(quiet=True)).stage("aligning", passes, "passes") as tick:
+        while levels:
+            level = levels.pop()
             sides = sides_of(level, largest)
             first = first_model(level, sides)
             # Of coarse sentences, a run that lacks a counterpart must not be dearer than to merge it.
@@ -201,10 +203,10 @@ def align_texts(
                 band = _band(
                     np.stack([text.borders[borders[:, side]] for side, text in enumerate(level)], axis=1)
                 )
-            tick(done)
+            tick(passes - 2 - len(levels))
         model = _learned_in_rounds(sides, band, borders, first)
         borders, odds = best_blocks(sides, band, model)
-        tick(len(levels) + 1)
+        tick(passes - 1)
         shares = probabilities_of(sides, band, model, borders, odds).tolist()
     blocks = zip(pairwise(borders.tolist()), shares, strict=True)
     return [Block((i, i_end), (j, j_end), share) for ((i, j), (i_end, j_end)), share in blocks]
