@@ -4,7 +4,7 @@ Both do what the commands `muse induce` and `muse evaluate` do, with their optio
 """
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from os import PathLike
 from pathlib import Path
@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from muse.api.pairs import lexicon_from
 from muse.api.space import as_retrieval, induced, load
 from muse.errors import BadSetting, named_as_in_python
 from muse.evaluation.score import gold_name
 from muse.evaluation.words import WordScore, evaluate_words, warn_of_dictionary
-from muse.exchange import lexicon_of
-from muse.files import read_lexicon
 from muse.files.lexicons import Write, can_store_entry, dictionary_writer, form_of_name
 from muse.files.tables import require_form
 from muse.lexicon import Entry, Lexicon
@@ -126,35 +125,6 @@ def _way(space: Space, lexicon: Lexicon, given: tuple[str | None, str | None]) -
     if swapped:
         log.warning("the dictionary seems to be from %s to %s: swap src and tgt", *way[::-1])
     return way
-
-
-def lexicon_from(given: Any, languages: tuple[str, str] | None = None, form: str | None = None) -> Lexicon:
-    """The pairs of a file, a Lexicon, a DataFrame, or pairs of words; BadSetting for anything else.
-
-    `languages`, of the source and of the target, are wanted of a file that names its own. `form` is the
-    format of a file.
-
-    >>> lexicon_from([("roi", "king"), ("reine", "queen")])
-    Lexicon(2 pairs: roi king, reine queen)
-    """
-    if isinstance(given, Lexicon):
-        return given
-    if isinstance(given, str | PathLike):
-        return read_lexicon(Path(given), languages=languages, form=form)
-    if hasattr(type(given), "columns"):
-        return lexicon_of(given)
-    pairs = (
-        list(given.items() if isinstance(given, Mapping) else given) if isinstance(given, Iterable) else []
-    )
-    if not pairs or not all(
-        isinstance(pair, tuple | list) and len(pair) == 2 and all(isinstance(word, str) for word in pair)
-        for pair in pairs
-    ):
-        raise BadSetting(
-            "a dictionary must be a file, a Lexicon, a DataFrame or pairs of words, got "
-            f"{shorten(repr(given), 60)}; give [(word, translation), ...]"
-        )
-    return Lexicon(tuple((pair[0], pair[1]) for pair in pairs))
 
 
 def opened(space: Space | Path | str, answers: AnswersBy = "all") -> Space:

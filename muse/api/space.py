@@ -14,6 +14,7 @@ from typing import Any, Self, overload
 
 import numpy as np
 
+from muse.api.pairs import lexicon_from
 from muse.api.results import Nearest, SpaceVerdict, TranslationTable, WordTranslations, html_card
 from muse.errors import BadFile, BadSetting, UnknownWord, named_as_in_python
 from muse.exchange import dictionary_frame
@@ -35,6 +36,8 @@ from muse.space import load_space as load_aligned
 from muse.space.derived import AnswersBy
 from muse.space.saving import copy_space
 from muse.text.strings import all_strings, check_word
+from muse.translate.glossary import Glossary, with_probable
+from muse.translate.text import TextConfig, Translator
 from muse.vectors import Matrix
 
 log = logging.getLogger(__name__)
@@ -138,49 +141,67 @@ class InteractiveSpace(Space):
     @overload
     def translate(  # type: ignore[overload-overlap]  # a str is an Iterable[str] too
         self, word: str, top: int = 5, *, src: str | None = None, tgt: str | None = None,
-        retrieval: Retrieval | str | None = None,
+        retrieval: Retrieval | str | None = None, glossary: Any = None, min_probability: float = 0.0,
     ) -> WordTranslations: ...  # fmt: skip
     @overload
     def translate(
         self, word: Iterable[str], top: int = 5, *, src: str | None = None, tgt: str | None = None,
-        retrieval: Retrieval | str | None = None,
+        retrieval: Retrieval | str | None = None, glossary: Any = None, min_probability: float = 0.0,
     ) -> TranslationTable: ...  # fmt: skip
     @named_as_in_python()
     def translate(
         self, word: str | Iterable[str], top: int = 5, *, src: str | None = None, tgt: str | None = None,
-        retrieval: Retrieval | str | None = None,
+        retrieval: Retrieval | str | None = None, glossary: Any = None, min_probability: float = 0.0,
     ) -> WordTranslations | TranslationTable:  # fmt: skip
         """The `top` best translations of a word or, of a list of words, those of each.
 
         Each is a pair (word, score) with its `probability` of being right, and whether it is `mutual`.
         `src` is the language of the words, if several languages have them, and `tgt` that of the
-        translations, if the space has more than two.
+        translations, if the space has more than two. The translations of a `glossary` come first: pairs of
+        words, a dict, a Lexicon, a DataFrame or a file. Those less probable than `min_probability` are left
+        out.
         Raise UnknownWord if no word is there; in a list, one that is not has no translations, and a `reason`.
         """
         check_count("--top", top)
         if isinstance(word, str) or not isinstance(word, Iterable):
             check_word(word)
-            return self._translations([word], src, tgt, top=top, retrieval=retrieval)[word]
-        words = all_strings(word, "words")
-        return self._translations(words, src, tgt, top=top, retrieval=retrieval)
-
-    def _translations(
-        self, words: Sequence[str], src: str | None, tgt: str | None, *,
-        top: int, retrieval: Retrieval | str | None,
-    ) -> TranslationTable:  # fmt: skip
+            words = [word]
+        else:
+            words = all_strings(word, "words")
         if not words:
             return TranslationTable()
         way = self._way(words, src, tgt)
         every = translate_words(
             self, words, source=way[0], target=way[1], top=top, retrieval=as_retrieval(retrieval)
         )
+        every = [with_probable(one, min_probability) for one in every]
+        if glossary is not None:
+            terms = Glossary.of(lexicon_from(glossary, way), way[0], self.vectors(way[0]).index)
+            every = [terms.preferred(one) for one in every]
         found = {}
         for one in every:
             reason = one.reason if one.form is not None else not_found(self, way[0], one.word, "src")
             found[one.word] = WordTranslations.of(one, way, reason)
         if all(one.form is None for one in every):
             raise UnknownWord("; ".join(one.reason for one in islice(found.values(), NAMED)))
-        return TranslationTable(found)
+        return found[word] if isinstance(word, str) else TranslationTable(found)
+
+    @named_as_in_python()
+    def translate_text(
+        self, lines: Iterable[str], *, src: str | None = None, tgt: str | None = None,
+        glossary: Any = None, min_probability: float = 0.0,
+    ) -> list[str]:  # fmt: skip
+        """The lines of a text, translated word by word, as by `muse translate`.
+
+        Terms of a `glossary`, as for `translate`, are translated as it says. A word whose translations are
+        all less probable than `min_probability` is left as it is.
+        """
+        way = self.direction(src, tgt)
+        terms = None if glossary is None else lexicon_from(glossary, way)
+        config = TextConfig(min_probability=min_probability, glossary=terms)
+        return Translator(self, source=way[0], target=way[1], config=config).translate(
+            all_strings(lines, "lines")
+        )
 
     def _way(self, words: Sequence[str], src: str | None, tgt: str | None) -> tuple[str, str]:
         """The language of the words and that of their translations."""

@@ -9,6 +9,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,11 +26,13 @@ from muse.options import Answered, Common, Device, Languages, OptionSet, Retriev
 if TYPE_CHECKING:
     from muse.commands.word_tables import TablePlace
     from muse.files.tables import Row
+    from muse.lexicon import Lexicon
     from muse.ranking.translations import Translation, Translations
     from muse.search.retrieval import Retrieval
     from muse.space import Space
     from muse.space.new_words import NewWords
     from muse.text.language_model import LanguageModel
+    from muse.translate.glossary import Glossary
     from muse.translate.text import Translator
     from muse.vectors import Vectors
 
@@ -101,6 +104,14 @@ class TranslateOptions(
     lm: Path | None = option(
         None, section="What it does",
         help="Language model of the target language, to choose the words of a text.",
+    )  # fmt: skip
+    glossary: Path | None = option(
+        None, section="What it does",
+        help="Your own translations of words and terms, any dictionary file; they win over the space's.",
+    )  # fmt: skip
+    min_probability: float | None = option(
+        None, section="What it does", metavar="P", least=0, most=1,
+        help="Drop less probable translations; in text, leave a word as it is rather than wrong.",
     )  # fmt: skip
     phrases: Path | None = option(
         None, section="What it does", metavar="TABLE",
@@ -179,9 +190,11 @@ class _Asked:
     new_words: NewWords | None
     retrieval: Retrieval
     model: LanguageModel | None
+    lexicon: Lexicon | None
 
     @classmethod
     def of(cls, options: TranslateOptions, folder: Path) -> _Asked:
+        from muse.files import read_lexicon
         from muse.search.retrieval import Retrieval
         from muse.space.new_words import load_new_words, own_new_words
         from muse.text.arpa import read_arpa
@@ -196,16 +209,33 @@ class _Asked:
         elif options.vectors is not None:
             new_words = load_new_words(space, source, options.vectors, fit=options.fit)
         retrieval = Retrieval(options.retrieval, backend=options.backend)
-        return cls(options, space, space.vectors(source), space.vectors(target), new_words, retrieval, model)
+        lexicon = None
+        if options.glossary is not None:
+            lexicon = read_lexicon(options.glossary, languages=(source, target))
+        return cls(
+            options, space, space.vectors(source), space.vectors(target), new_words, retrieval, model, lexicon
+        )
+
+    @cached_property
+    def glossary(self) -> Glossary | None:
+        """The user's own translations."""
+        from muse.translate.glossary import Glossary
+
+        if self.lexicon is None:
+            return None
+        return Glossary.of(self.lexicon, self.source.language, self.source.index)
 
     def words(self, words: Sequence[str]) -> list[Translations]:
         """The translations of words."""
         from muse.ranking.ranker import translate_words
+        from muse.translate.glossary import with_probable
 
-        return translate_words(
+        found = translate_words(
             self.space, words, source=self.source.language, target=self.target.language,
             top=self.options.top, retrieval=self.retrieval, new_words=self.new_words,
         )  # fmt: skip
+        found = [with_probable(one, self.options.min_probability or 0.0) for one in found]
+        return found if self.glossary is None else [self.glossary.preferred(one) for one in found]
 
     def translator(self) -> Translator:
         """The translator of text."""
@@ -214,9 +244,11 @@ class _Asked:
 
         options = self.options
         phrases = None if options.phrases is None else read_phrase_table(options.phrases, top=options.top)
-        given = {"weight": options.lm_weight, "beam": options.beam}
+        given = {
+            "weight": options.lm_weight, "beam": options.beam, "min_probability": options.min_probability,
+        }  # fmt: skip
         more: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-        config = TextConfig(self.retrieval, top=options.top, **more)
+        config = TextConfig(self.retrieval, top=options.top, glossary=self.lexicon, **more)
         return Translator(
             self.space, source=self.source.language, target=self.target.language, model=self.model,
             new_words=self.new_words, phrases=phrases, config=config,
@@ -230,6 +262,7 @@ class _Asked:
             len(word.split()) > 1
             and self.source.frequency_ordered
             and lookup_entry(word, self.source) is None
+            and not (self.glossary is not None and self.glossary.has(word))
             and not (self.new_words is not None and self.new_words.has(word))
         )
 
@@ -355,11 +388,13 @@ def _translate_text(asked: _Asked) -> None:
         )
     translator, options = asked.translator(), asked.options
     config, counts = translator.config, translator.counts
+    shown = ["words", "copied", *(["doubtful"] if options.min_probability is not None else [])]
+    shown += ["terms"] if options.glossary is not None else []
     made = f"{asked.retrieval} | {translator.source}-{translator.target}"
     if options.lm is not None:
         made += f" | lm:{options.lm.name} | weight:{config.weight:g} | top:{config.top} | beam:{config.beam}"
     sample = translate_stdin(
-        translator.translate, lambda: {"words": counts.words, "copied": counts.copied},
+        translator.translate, lambda: {name: vars(counts)[name] for name in shown},
         language=translator.target, made=made, reference=options.reference, options=options,
     )  # fmt: skip
     warn_if_unknown(counts.unknown, counts.words, translator.source, sample)

@@ -3,7 +3,8 @@
 It is read as pieces: words, fixed expressions and, copied, numbers, units and signs (`TextReader`).
 Punctuation, numbers and capitals are kept; a word without a vector is copied. With a language model, a beam
 search picks, among the translations of each word, those that form the most probable sentence (`best_path`).
-The phrases of a phrase table are translated whole, and words that it has by its probabilities.
+The phrases of a phrase table are translated whole, and words that it has by its probabilities. The terms of a
+glossary (`muse.translate.glossary`) are translated as it says, whatever else is known of them.
 Text in another script than the vocabulary is refused, since all of it would be copied (`check_script`).
 """
 
@@ -20,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from muse.errors import BadSetting
+from muse.lexicon import Lexicon
 from muse.ranking.lookup import rows_of, with_entries
 from muse.ranking.ranker import Ranker, ranker_for
 from muse.ranking.translations import Translation
@@ -34,6 +36,7 @@ from muse.text.segmentation import Phrases
 from muse.text.strings import all_strings
 from muse.text.tokens import Tokeniser
 from muse.text.written import TranslatedToken, WrittenToken, joined_line, written_tokens
+from muse.translate.glossary import Glossary, Term, probable_ones
 from muse.vectors import Vectors
 
 HYPHEN = "@-@"  # Moses' token for a hyphen between two tokens
@@ -69,7 +72,7 @@ class Piece(NamedTuple):
     """A token of a line, or part of one, or an expression, and the entry to look up; None if it is copied.
 
     `first` is true at the start of a sentence, `name` for a capital that neither place nor language requires.
-    `at`: the token as the line has it, the first one of an expression.
+    `at`: the token as the line has it, the first one of an expression. `term`: what a glossary has for it.
     """
 
     token: str
@@ -77,6 +80,7 @@ class Piece(NamedTuple):
     first: bool = False
     name: bool = False
     at: WrittenToken = WrittenToken("")
+    term: Term = Term()
 
     @property
     def is_word(self) -> bool:
@@ -88,12 +92,16 @@ _JOINT = Piece(HYPHEN, None, at=WrittenToken(HYPHEN, "", "-"))
 
 
 class TextReader:
-    """Reads the tokens of lines as pieces, with the vocabulary of their language and new words."""
+    """Reads the tokens of lines as pieces, with a vocabulary, new words and a glossary."""
 
     def __init__(
-        self, vectors: Vectors, new_words: NewWords | None = None, table: Collection[str] = ()
+        self,
+        vectors: Vectors,
+        new_words: NewWords | None = None,
+        table: Collection[str] = (),
+        glossary: Glossary | None = None,
     ) -> None:
-        self._vectors, self._new_words, self._table = vectors, new_words, table
+        self._vectors, self._new_words, self._table, self._glossary = vectors, new_words, table, glossary
         self._phrases = Phrases(vectors.words, table)
         self._respelled: dict[str, str | None] = {}  # of words that are not in the vocabulary
 
@@ -102,14 +110,14 @@ class TextReader:
         found: list[Piece] = []
         first, quantity, place, last = True, False, 0, ""
         all_caps = surface.is_all_caps([token.text for token in tokens])
-        for group, entry in with_entries([token.text for token in tokens], self._vectors, self._phrases):
+        for group, entry, term in self._groups([token.text for token in tokens]):
             at, token = tokens[place], surface.joined(group)
             place += len(group)
             numeral = has_digit(token)
             has_letters = any(map(str.isalpha, token)) and not is_markup(token)
             copied = at.kept or numeral or not has_letters or (quantity and token in UNITS)
-            if entry is not None:
-                found.append(Piece(token, entry, first, at=at._replace(text=token)))
+            if entry is not None or term.translations:
+                found.append(Piece(token, entry, first, at=at._replace(text=token), term=term))
             elif copied or (not (all_caps or first) and is_letter_name(token, last, self._vectors.language)):
                 found.append(Piece(token, None, at=at))
             else:
@@ -120,6 +128,22 @@ class TextReader:
             ends = token in _ENDS or not token.strip(".")
             first = (ends and not titled) or (first and not has_letters)
         return list(_long_names_copied(found))
+
+    def _groups(self, tokens: Sequence[str]) -> Iterator[tuple[Sequence[str], str | None, Term]]:
+        # The tokens in order: those of a term together, and between terms as `with_entries` has them.
+        begin = place = 0
+        while self._glossary is not None and place < len(tokens):
+            term = self._glossary.at(tokens, place)
+            if term.translations:
+                yield from self._entries(tokens[begin:place])
+                begin = place + term.tokens
+                yield tokens[place:begin], None, term
+            place += term.tokens
+        yield from self._entries(tokens[begin:])
+
+    def _entries(self, tokens: Sequence[str]) -> Iterator[tuple[Sequence[str], str | None, Term]]:
+        for group, entry in with_entries(tokens, self._vectors, self._phrases):
+            yield group, entry, Term()
 
     def _word(self, at: WrittenToken, first: bool) -> list[Piece]:
         # The token as one word or, if it is unknown, as the words between its hyphens.
@@ -277,18 +301,24 @@ class TextConfig:
 
     With a language model, `top` translations of a word are compared and `beam` sentences kept; a nat of the
     model counts as much as `weight` points of CSLS (default from benchmarks/words/translation.py --tune).
-    `Translator.choices` gives `top` translations of a word, with a model or without.
+    `Translator.choices` gives `top` translations of a word, with a model or without. Terms are
+    translated as the `glossary` says, and a word is copied if no translation has a probability of
+    `min_probability`.
     """
 
     retrieval: Retrieval = Retrieval()
     top: int = 10
     beam: int = 10
     weight: float = 0.06
+    min_probability: float = 0.0
+    glossary: Lexicon | None = None
 
     def __post_init__(self) -> None:
         for name, value in (("--top", self.top), ("--beam", self.beam)):
             if value < 1:
                 raise BadSetting(f"{name} must be at least 1, got {value}")
+        if not 0 <= self.min_probability <= 1:
+            raise BadSetting(f"--min-probability must be from 0 to 1, got {self.min_probability}")
         if not 0 <= self.weight < float("inf"):
             raise BadSetting(f"--lm-weight must be a finite number, at least 0, got {self.weight}")
 
@@ -309,12 +339,15 @@ class Choice(NamedTuple):
 class WordCounts:
     """The number of words so far, and of those that were copied: names, and words without a vector.
 
-    `unknown` counts words without a vector that do not look like names.
+    `unknown` counts words without a vector that do not look like names, `doubtful` those that were copied
+    since no translation was probable enough, and `terms` those of a glossary, each as one word.
     """
 
     words: int = 0
     copied: int = 0
     unknown: int = 0
+    doubtful: int = 0
+    terms: int = 0
 
 
 def _of_probabilities(shares: Sequence[float]) -> Logs:
@@ -340,12 +373,16 @@ class Translator:
         self.counts = WordCounts()
         self._space, self._model, self._new_words = space, model, new_words
         self.config = config or TextConfig()
-        self._tokeniser = Tokeniser(self.source, space.vectors(self.source).index)
+        known = space.vectors(self.source).index
+        self._tokeniser = Tokeniser(self.source, known)
         self._joiner, self._phrases = Tokeniser(self.target), Phrases(space.vectors(self.target).words)
         self._table = phrases or {}
-        self._reader = TextReader(space.vectors(self.source), new_words, self._table)
+        glossary = self.config.glossary
+        terms = None if glossary is None else Glossary.of(glossary, self.source, known)
+        self._reader = TextReader(space.vectors(self.source), new_words, self._table, terms)
         self._options: dict[str, Options] = {}
         self._doubtful: set[str] = set()  # entries whose best translation is less probable than PROBABLE
+        self._untranslated: set[str | None] = set()  # entries without a translation that is probable enough
         self._doubted: list[str] | None = []  # the first lines, until one is in a known script
 
     def translate(self, lines: Sequence[str]) -> list[str]:
@@ -360,7 +397,9 @@ class Translator:
         for piece in (piece for line in pieces for piece in line if piece.is_word):
             self.counts.words += 1
             self.counts.copied += self._is_kept(piece)
-            self.counts.unknown += piece.entry is None and not piece.name
+            self.counts.unknown += piece.entry is None and not (piece.name or piece.term.translations)
+            self.counts.doubtful += piece.entry in self._untranslated
+            self.counts.terms += bool(piece.term.translations)
         return [self._line(line) for line in pieces]
 
     def choices(self, line: str) -> list[Choice]:
@@ -369,12 +408,16 @@ class Translator:
         entries = list(dict.fromkeys(piece.entry for piece in pieces if piece.entry is not None))
         found = self._look_up(entries, mutual=True)
         all_caps = surface.is_all_caps([piece.token for piece in pieces])
-        return [self._choice(piece, found.get(piece.entry or "", ()), all_caps) for piece in pieces]
+        return [
+            self._choice(piece, piece.term.as_translations or found.get(piece.entry or "", ()), all_caps)
+            for piece in pieces
+        ]
 
     def _choice(self, piece: Piece, found: Sequence[Translation], all_caps: bool) -> Choice:
         written: dict[str, Translation] = {}
         for one in found:
-            word = self._cased(self._in_text(one.target), piece, all_caps)
+            word = one.target if piece.term.translations else self._in_text(one.target)
+            word = self._cased(word, piece, all_caps)
             written.setdefault(word, one.of_target(word))
         token = "-" if piece.token == HYPHEN else piece.token
         return Choice(token, piece.entry, self._is_kept(piece), tuple(written.values()))
@@ -385,13 +428,16 @@ class Translator:
     def _look_up(self, entries: Sequence[str], *, mutual: bool = False) -> dict[str, list[Translation]]:
         """The best translations of entries, of which what a text needs is cached."""
         if len(self._options) > CACHED:
-            self._options.clear()
-            self._doubtful.clear()
+            for cache in (self._options, self._doubtful, self._untranslated):
+                cache.clear()
         kept = 1 if self._model is None else self.config.top
         for entry in entries:
             if entry in self._table:
                 words, shares = zip(*self._table[entry][:kept], strict=True)
-                self._options[entry] = Options(words, _of_probabilities(shares))
+                known = sum(
+                    share >= self.config.min_probability for share in shares
+                )  # the most probable ones
+                self._cache(entry, Options(words[:known], _of_probabilities(shares[:known])))
                 if shares[0] < PROBABLE:
                     self._doubtful.add(entry)
         entries = [entry for entry in entries if entry not in self._table]
@@ -408,11 +454,17 @@ class Translator:
             if not best:  # a row of zeros: the word is copied
                 self._options[entry] = Options([entry], _COPIED)
                 continue
-            surfaces = [self._in_text(one.target) for one in best[:kept]]
-            self._options[entry] = Options(surfaces, self._scores(ranker, entry, best[:kept]))
+            probable = probable_ones(best[:kept], self.config.min_probability)
+            surfaces = [self._in_text(one.target) for one in probable]
+            self._cache(entry, Options(surfaces, self._scores(ranker, entry, probable)))
             if (probability := best[0].probability) is not None and probability < PROBABLE:
                 self._doubtful.add(entry)  # whether names are kept depends on it
         return found
+
+    def _cache(self, entry: str, options: Options) -> None:
+        if not options.words:
+            self._untranslated.add(entry)
+        self._options[entry] = options
 
     def _scores(self, ranker: Ranker, entry: str, best: Sequence[Translation]) -> Logs:
         """The scores (k,) of an entry's translations, on the scale of CSLS, as the beam search adds them."""
@@ -424,16 +476,22 @@ class Translator:
     def _is_kept(self, piece: Piece) -> bool:
         # The vectors of names are close to those of other names: a name that the target language knows is
         # copied, and so is one that it does not know if its best translation is doubtful.
-        if piece.entry is None or not piece.name:
-            return piece.entry is None
+        if piece.term.translations or piece.entry is None:
+            return not piece.term.translations
+        if not piece.name or piece.entry in self._untranslated:
+            return piece.entry in self._untranslated
         index = self._space.vectors(self.target).index
         known = piece.token in index or piece.token.lower() in index
         return known or piece.entry in self._doubtful
 
+    def _options_of(self, piece: Piece) -> Options:
+        terms = piece.term.translations
+        return Options(terms, np.zeros(len(terms), np.float32)) if terms else self._options[piece.entry or ""]
+
     def _line(self, pieces: Sequence[Piece]) -> str:
         kept = [self._is_kept(piece) for piece in pieces]
         options = [
-            Options([piece.token], _COPIED) if copied else self._options[piece.entry or ""]
+            Options([piece.token], _COPIED) if copied else self._options_of(piece)
             for piece, copied in zip(pieces, kept, strict=True)
         ]
         path = [0] * len(options)
@@ -444,9 +502,10 @@ class Translator:
         all_caps = surface.is_all_caps([piece.token for piece in pieces])
         found = list[TranslatedToken]()
         for piece, copied, several in zip(pieces, kept, chosen, strict=True):
-            elided = " ".join(next(words) for _ in several)
-            # A copied piece is as it was, whatever elision would make of it.
-            text = piece.at.written if copied else self._cased(elided, piece, all_caps)
+            elided = " ".join([next(words) for _ in several])
+            # A copied piece is as it was, and a term as given, whatever elision would make of it.
+            word = " ".join(several) if piece.term.translations else elided
+            text = piece.at.written if copied else self._cased(word, piece, all_caps)
             for place, word in enumerate([text] if copied else text.split(" ")):
                 at = piece.at._replace(before=" ") if place else piece.at
                 found.append(TranslatedToken(word, at, copied))
@@ -455,4 +514,6 @@ class Translator:
     def _cased(self, word: str, piece: Piece, all_caps: bool) -> str:
         alone = surface.is_always_capital(piece.token, self.source) and not piece.first
         token = piece.token.lower() if alone and not all_caps else piece.token
+        if piece.term.as_given:  # the capitals are its own, but for that of a sentence
+            token = token[: piece.first]
         return surface.with_capitals(word, token, all_caps=all_caps)

@@ -66,6 +66,20 @@ def test_text_with_everything(muse: Command, space: Path) -> None:
     assert {"value", "ci95", "signature"} <= set(found["bleu"])
 
 
+def test_a_glossary_wins_in_text_and_for_words(muse: Command, space: Path) -> None:
+    (space.parent / "own.csv").write_text("fr,en\nle chat,the beast\nzzz,sleep\n", encoding="utf-8")
+    own = ["--glossary", space.parent / "own.csv"]
+    found = translate(muse, space, *own, "--json", stdin="Le chat mange, zzz.\n").json
+    assert found == {"lines": ["The beast eats, sleep."], "words": 3, "copied": 0, "terms": 2}
+    found = muse("translate", space, *own, "--top", 1, "--json", "mange", "zzz", "le chat").json
+    assert {word: [one["target"] for one in every] for word, every in found["answers"].items()} == {
+        "mange": ["eats"], "zzz": ["sleep"], "le chat": ["the beast"],
+    }  # fmt: skip
+    ended = translate(muse, space, "--min-probability", 0.5, stdin="le chat\n")
+    refused(ended, "--min-probability needs probabilities, got none")
+    refused(translate(muse, space, "--glossary", space.parent / "none", stdin="le\n"), "none")
+
+
 def test_the_source_language_may_be_called_lang_as_in_python(muse: Command, space: Path) -> None:
     ended = muse("translate", space, "--lang", "en", "cat")
     assert (ended.code, ended.out) == (0, muse("translate", space, "--src", "en", "cat").out)

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from muse.sentences.systems.writing import LineWriter
 
 BEAM, BATCH = 4, 32
-_OF_WORDS = "top lm lm_weight phrases vectors ngrams fit retrieval backend listed out form".split()
+_OF_WORDS = (
+    "top lm lm_weight phrases glossary min_probability vectors ngrams fit retrieval backend listed out form"
+).split()
 
 
 def translate_with_model(options: TranslateOptions) -> None:
