@@ -102,7 +102,7 @@ SECTIONS = {
     "Get vectors": offered("Get vectors"),
     "Align": [align],
     "See how good the result is": [*offered("See how good the result is"), evaluate],
-    "Use it": [translate, neighbours, induce, map_words, export],
+    "Use it": [translate, neighbours, induce, map_words, export, *offered("Use it")],
     "Sentences": [*offered("Sentences"), train_lm],
     "Help": [demo, doctor],
 }

@@ -46,6 +46,7 @@ PACKAGES = (
             "evaluate: Sentences": "commands.evaluate_links.evaluate_links",
         },
     ),
+    OptionalPackage("examples", {"Use it": "command.index_text"}),
     OptionalPackage("cluster"),
     OptionalPackage("dictionary_formats", {"dictionaries": "formats.FORMATS"}),
 )

@@ -42,7 +42,7 @@ ONLY_USERS = {
     "click": {
         "cli",
         "commands",
-        *(f"{name}.command" for name in ("cluster", "fetch")),
+        *(f"{name}.command" for name in ("cluster", "examples", "fetch")),
         *(f"{name}.commands" for name in ("links", "sentences")),
     },
     "faiss": {"learn.initialise.clusters", "report.word_map", "search.approximate", "search.exact"},
@@ -88,6 +88,7 @@ ONLY_USERS = {
         "exchange.space_transformer",
     },
     "spacy": {"export.spacy_folder", "files.vectors.spacy"},
+    "sqlite3": {"examples.index"},
     "srsly": {"files.vectors.spacy"},
     "threadpoolctl": {"search.exact"},
     "tokenizers": {"export.static_embedding", "sentences.systems.pieces"},

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from muse.api.pairs import lexicon_from
 from muse.api.space import as_retrieval, induced, load
 from muse.errors import BadSetting, named_as_in_python
 from muse.evaluation.score import gold_name
 from muse.evaluation.words import WordScore, evaluate_words, warn_of_dictionary
+from muse.exchange import lexicon_from
 from muse.files.lexicons import Write, can_store_entry, dictionary_writer, form_of_name
 from muse.files.tables import require_form
 from muse.lexicon import Entry, Lexicon

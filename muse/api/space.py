@@ -14,10 +14,9 @@ from typing import Any, Self, overload
 
 import numpy as np
 
-from muse.api.pairs import lexicon_from
 from muse.api.results import Nearest, SpaceVerdict, TranslationTable, WordTranslations, html_card
 from muse.errors import BadFile, BadSetting, UnknownWord, named_as_in_python
-from muse.exchange import dictionary_frame
+from muse.exchange import dictionary_frame, lexicon_from
 from muse.files.space_manifest import ALIGNED, read_manifest, spaces_in
 from muse.lexicon import Entry
 from muse.optional import load as load_optional
@@ -176,7 +175,7 @@ class InteractiveSpace(Space):
         )
         every = [with_probable(one, min_probability) for one in every]
         if glossary is not None:
-            terms = Glossary.of(lexicon_from(glossary, way), way[0], self.vectors(way[0]).index)
+            terms = Glossary(lexicon_from(glossary, way), way[0], self.vectors(way[0]).index)
             every = [terms.preferred(one) for one in every]
         found = {}
         for one in every:
@@ -252,6 +251,24 @@ class InteractiveSpace(Space):
         align = load_optional("sentences.text_alignment").align_sentences
         found = align(self, way, texts, encoder=encoder, largest=largest)
         return [(texts[0][slice(*one)], texts[1][slice(*two)], share) for one, two, share in found]
+
+    @named_as_in_python()
+    def examples(
+        self, word: str, top: int = 3, *, src: str | None = None, tgt: str | None = None,
+        translation: str | None = None,
+    ) -> Any:  # fmt: skip
+        """Sentences with a word and with its best translation, a `muse.examples.lookup.WordExamples`.
+
+        They are from the texts that `muse index-text` has indexed, `top` of each language. Another
+        `translation` may be given.
+        MissingExtra without the package muse.examples.
+        """
+        check_count("--top", top)
+        found = self.translate(word, 1, src=src, tgt=tgt)
+        if translation is None and found.best is not None:
+            translation = found.best.target
+        find = load_optional("examples.lookup").find_examples
+        return find(self, (found.src, found.tgt), found.form, translation, top)
 
     def similarity(self, one: Key, other: Key) -> float:
         """The cosine of two words, of any languages; ("fr", "table") names the language of one."""

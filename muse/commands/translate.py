@@ -113,6 +113,10 @@ class TranslateOptions(
         None, section="What it does", metavar="P", least=0, most=1,
         help="Drop less probable translations; in text, leave a word as it is rather than wrong.",
     )  # fmt: skip
+    examples: bool = option(
+        False, section="What it does", package="examples",
+        help="Show sentences with each WORD and its translation, from texts of muse index-text.",
+    )  # fmt: skip
     phrases: Path | None = option(
         None, section="What it does", metavar="TABLE",
         help="Moses phrase table, to translate the words and phrases that it has in a text.",
@@ -145,6 +149,8 @@ def translate(options: TranslateOptions) -> None:
         raise click.UsageError(conflict)
     words, table = asked_words(options)
     asked = _Asked.of(options, options.space)
+    if options.examples and (table is not None or not words):
+        raise click.UsageError("--examples is for WORDs on the command line; leave it out.")
     if table is not None:
         _write_words(asked, words, table)
     elif words:
@@ -223,7 +229,7 @@ class _Asked:
 
         if self.lexicon is None:
             return None
-        return Glossary.of(self.lexicon, self.source.language, self.source.index)
+        return Glossary(self.lexicon, self.source.language, self.source.index)
 
     def words(self, words: Sequence[str]) -> list[Translations]:
         """The translations of words."""
@@ -254,6 +260,15 @@ class _Asked:
             new_words=self.new_words, phrases=phrases, config=config,
         )  # fmt: skip
 
+    def with_examples(self, known: Sequence[Translations]) -> dict[str, Any]:
+        """The examples of words, a `muse.examples.lookup.WordExamples` each, if they are wanted."""
+        if not self.options.examples:
+            return {}
+        find, way = load("examples.lookup").find_examples, (self.source.language, self.target.language)
+        return {
+            one.word: find(self.space, way, one.form, one.best.target if one.best else None) for one in known
+        }
+
     def is_text(self, word: str) -> bool:
         """Whether a word is several that are no entry; ids of unlabelled vectors never are."""
         from muse.ranking.lookup import lookup_entry
@@ -262,7 +277,7 @@ class _Asked:
             len(word.split()) > 1
             and self.source.frequency_ordered
             and lookup_entry(word, self.source) is None
-            and not (self.glossary is not None and self.glossary.has(word))
+            and not (self.glossary is not None and self.glossary.term(word).translations)
             and not (self.new_words is not None and self.new_words.has(word))
         )
 
@@ -281,17 +296,22 @@ def _show_words(asked: _Asked, words: Sequence[str]) -> None:
     known = [one for one in found if one.form is not None]
     if not known and not texts:
         raise BadSetting("; ".join(problems))
+    examples = asked.with_examples(known)
     translated: dict[str, str] = {}
     if texts:
         translator = asked.translator()
         translated = dict(zip(texts, translator.translate(texts), strict=True))
         warn_if_unknown(translator.counts.unknown, translator.counts.words, translator.source, texts)
     if asked.options.as_json:
-        sentences = {"sentences": translated} if texts else {}
-        show(asked.options, {**_fields(found, known, source, target), **sentences}, ())
+        more: dict[str, Any] = {"sentences": translated} if texts else {}
+        more |= {"examples": {word: one.as_json() for word, one in examples.items()}} if examples else {}
+        show(asked.options, {**_fields(found, known, source, target), **more}, ())
     else:
         lines = {word: safe_on_terminal(line) for word, line in translated.items()}
-        lines |= {one.word: _lines(one, source, target) for one in known}
+        lines |= {
+            one.word: "\n".join([_lines(one, source, target), *_example_lines(examples.get(one.word))])
+            for one in known
+        }
         for word in words:
             if word in lines:
                 click.echo(lines[word], color=True)  # escaped where it must be
@@ -304,6 +324,15 @@ def _show_words(asked: _Asked, words: Sequence[str]) -> None:
             if one.languages:
                 advice += f"; it is more frequent in {' and '.join(one.languages)}; check --src and --tgt"
             log.warning("%s: no %s to trust, the best has %s%s", one.word, wanted, one[0].percent, advice)
+
+
+def _example_lines(found: Any) -> Iterator[str]:
+    """Yields a line for each example: its language, the sentence, its word bold on a terminal, its place."""
+    bold = ("\x1b[1m", "\x1b[22m") if is_terminal() else ("", "")
+    for language, examples in found.sides if found else ():
+        for one in examples:
+            shown = one.marked(*bold, safe_on_terminal)
+            yield f"  {language}\t{shown}\t{safe_on_terminal(f'{Path(one.file).name}:{one.line}')}"
 
 
 def _write_words(asked: _Asked, words: Sequence[str], table: TablePlace) -> None:

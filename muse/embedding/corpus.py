@@ -1,16 +1,14 @@
 """Corpus: the tokens of texts in one file, a line each, as fastText reads them, and a sample of the lines."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 
-from muse.errors import BadFile, BadSetting
+from muse.errors import BadFile
 from muse.files.parquet import is_parquet
-from muse.files.plain_text import read_lines
 from muse.files.source import is_packed, is_stream
-from muse.files.space_folder import MANIFEST
-from muse.files.text_slices import files_of, slices
+from muse.files.text_slices import text_files, text_lines
 from muse.orthography import lowercase
 from muse.progress import Progress
 from muse.text.segmentation import is_spaced
@@ -48,10 +46,8 @@ def write_corpus(
     Parquet (its `column`), or a folder of these. It is read a few lines at a time.
     Raise BadFile if there are no words, BadSetting for a `column` of no Parquet file.
     """
-    files, progress = _files(texts), progress or Progress(quiet=True)
-    if column is not None and not any(map(is_parquet, files)):
-        raise BadSetting("--column needs Parquet, got no such file among the texts; leave it out")
-    read = _lines(files, column)
+    files, progress = text_files(texts, column), progress or Progress(quiet=True)
+    read = text_lines(files, column)
     first = list(islice(read, TOGETHER))
     tokeniser = Tokeniser(language, spaced=is_spaced(first, language))
     sample, distance, written = list[str](), 1, list[str]()
@@ -87,9 +83,9 @@ def write_corpus(
 
 def check_text(text: Path) -> None:
     """Raise BadFile if the first lines are no text; a pipe, which can be read only once, passes."""
-    files = _files([text])
+    files = text_files([text])
     if not any(map(is_stream, files)):
-        _check_letters([*islice(filter(str.strip, _lines(files, None)), TOGETHER)], [text])
+        _check_letters([*islice(filter(str.strip, text_lines(files)), TOGETHER)], [text])
 
 
 def _check_letters(lines: Sequence[str], texts: Sequence[Path]) -> None:
@@ -99,24 +95,3 @@ def _check_letters(lines: Sequence[str], texts: Sequence[Path]) -> None:
         raise BadFile(f"{named}: expected text, got no line with a word; check the name")
     if sum(map(str.isalpha, text)) < LETTERS * len(text):
         raise BadFile(f"{named}: expected text, got mostly numbers; give vectors to muse align instead")
-
-
-def _files(texts: Sequence[Path]) -> list[Path]:
-    """The files of all texts; BadFile if one of them is not there or is saved by muse, before any is read."""
-    for text in texts:
-        if not text.exists():
-            raise BadFile(f"{text}: expected text, or a folder of it, found no such file; check its name")
-        if (text / MANIFEST).exists():
-            raise BadFile(f"{text}: expected text, got a folder with {MANIFEST} of muse; check its name")
-    return [file for text in texts for file in files_of(text)]
-
-
-def _lines(files: Sequence[Path], column: str | None) -> Iterator[str]:
-    for file in files:
-        if is_parquet(file):
-            for part in slices(file, column):
-                yield from part.sentences()
-        elif ".tsv" in file.suffixes:
-            yield from (line.rpartition("\t")[2] for line in read_lines(file))
-        else:
-            yield from read_lines(file)

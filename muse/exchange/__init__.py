@@ -1,18 +1,25 @@
 """Exchange: vectors, dictionaries and spaces as objects of gensim, pandas and scikit-learn, and back."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
+from os import PathLike
+from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
 
-from muse.errors import Mismatch
+from muse.errors import BadSetting, Mismatch
+from muse.files import read_lexicon
 from muse.lexicon import Entry, Lexicon
 from muse.optional import library
 from muse.vectors import Vectors
 
-__all__ = ["SpaceTransformer", "dictionary_frame", "keyed_vectors", "lexicon_of", "table_frame", "vectors_of"]
+__all__ = [
+    "SpaceTransformer", "dictionary_frame", "keyed_vectors", "lexicon_from", "lexicon_of", "table_frame",
+    "vectors_of",
+]  # fmt: skip
 
 COLUMNS = list(Entry._fields)
 
@@ -49,6 +56,35 @@ def lexicon_of(frame: Any) -> Lexicon:
         if not all(isinstance(word, str) and word for word in column):
             raise Mismatch("a dictionary needs a word in every row, got something else; drop those rows")
     return Lexicon(tuple(zip(*words, strict=True)), _numbers(frame, "score"), _numbers(frame, "probability"))
+
+
+def lexicon_from(given: Any, languages: tuple[str, str] | None = None, form: str | None = None) -> Lexicon:
+    """The pairs of a file, a Lexicon, a DataFrame, or pairs of words; BadSetting for anything else.
+
+    `languages`, of the source and of the target, are wanted of a file that names its own. `form` is the
+    format of a file.
+
+    >>> lexicon_from([("roi", "king"), ("reine", "queen")])
+    Lexicon(2 pairs: roi king, reine queen)
+    """
+    if isinstance(given, Lexicon):
+        return given
+    if isinstance(given, str | PathLike):
+        return read_lexicon(Path(given), languages=languages, form=form)
+    if hasattr(type(given), "columns"):
+        return lexicon_of(given)
+    pairs = (
+        list(given.items() if isinstance(given, Mapping) else given) if isinstance(given, Iterable) else []
+    )
+    if not pairs or not all(
+        isinstance(pair, tuple | list) and len(pair) == 2 and all(isinstance(word, str) for word in pair)
+        for pair in pairs
+    ):
+        raise BadSetting(
+            "a dictionary must be a file, a Lexicon, a DataFrame or pairs of words, got "
+            f"{shorten(repr(given), 60)}; give [(word, translation), ...]"
+        )
+    return Lexicon(tuple((pair[0], pair[1]) for pair in pairs))
 
 
 def _numbers(frame: Any, column: str) -> tuple[float, ...] | None:

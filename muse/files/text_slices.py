@@ -1,15 +1,16 @@
 """Slices of large texts: where each begins and ends, so that several machines can read them independently."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from muse.errors import BadFile
+from muse.errors import BadFile, BadSetting
 from muse.files.parquet import is_parquet, read_rows, row_groups
 from muse.files.plain_text import BOM, decoded_line, read_lines
 from muse.files.source import is_packed
+from muse.files.space_folder import MANIFEST
 
 SLICE = 16_384  # sentences
 _BLOCK = 1 << 24  # bytes
@@ -72,6 +73,34 @@ def files_of(path: Path) -> list[Path]:
         return [path]
     files = (file for file in path.iterdir() if file.is_file() and file.name[0] not in "._")
     return sorted(file for file in files if file.stat().st_size)
+
+
+def text_files(texts: Sequence[Path], column: str | None = None) -> list[Path]:
+    """The files of all texts, before any is read; BadFile if one of them is not there or is saved by muse.
+
+    BadSetting for a `column` of no Parquet file.
+    """
+    for text in texts:
+        if not text.exists():
+            raise BadFile(f"{text}: expected text, or a folder of it, found no such file; check its name")
+        if (text / MANIFEST).exists():
+            raise BadFile(f"{text}: expected text, got a folder with {MANIFEST} of muse; check its name")
+    files = [file for text in texts for file in files_of(text)]
+    if column is not None and not any(map(is_parquet, files)):
+        raise BadSetting("--column needs Parquet, got no such file among the texts; leave it out")
+    return files
+
+
+def text_lines(files: Sequence[Path], column: str | None = None) -> Iterator[str]:
+    """The lines of texts: of plain files, of the last column of a .tsv, of a `column` of Parquet."""
+    for file in files:
+        if is_parquet(file):
+            for part in slices(file, column):
+                yield from part.sentences()
+        elif ".tsv" in file.suffixes:
+            yield from (line.rpartition("\t")[2] for line in read_lines(file))
+        else:
+            yield from read_lines(file)
 
 
 def _of_parquet(path: Path, first: int, column: str | None, size: int) -> list[TextSlice]:

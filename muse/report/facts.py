@@ -19,6 +19,7 @@ from muse.evaluation.score import Signature, look_up_signature
 from muse.evaluation.words import Hubness, hubness
 from muse.files.space_manifest import UNKNOWN, LanguageRecord, Reason
 from muse.lexicon import Entry
+from muse.optional import has, load
 from muse.progress import Progress
 from muse.ranking.expected import ExpectedPrecision
 from muse.ranking.induction import best_entries
@@ -113,6 +114,7 @@ class Facts:
     """The content of a report.
 
     `accuracy` is None without a gold list; `hubness` is of the frequent words that the survey has searched.
+    `examples`, a `muse.examples.lookup.WordExamples` each, are of words of the survey, if texts are indexed.
     """
 
     space: Space
@@ -122,6 +124,7 @@ class Facts:
     survey: Survey
     hubness: tuple[Hubness, Hubness]
     picture: Picture
+    examples: tuple[Any, ...] = ()
 
     @property
     def records(self) -> tuple[LanguageRecord, ...]:
@@ -214,8 +217,16 @@ def gather_facts(space: Space, config: ReportConfig, progress: Progress) -> Fact
     return Facts(
         space, config,
         look_up_signature(Ranker(space, (source, target))),
-        accuracy, looked_up, (plain, csls), picture,
+        accuracy, looked_up, (plain, csls), picture, survey_examples(space, (source, target), looked_up),
     )  # fmt: skip
+
+
+def survey_examples(space: Space, way: tuple[str, str], survey: Survey) -> tuple[Any, ...]:
+    """A sentence with each word drawn at random, and one with its first answer, if texts are indexed."""
+    if not has("examples") or not set(way) & set(load("examples.lookup").indexed_languages(space)):
+        return ()
+    find = load("examples.lookup").find_examples
+    return tuple(find(space, way, entry.source, entry.target, 1) for entry in survey.drawn)
 
 
 @dataclass(frozen=True)

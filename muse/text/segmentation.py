@@ -44,7 +44,9 @@ _EDGES = re.compile(r"^(\W*)(.*?)(\W*)$", re.DOTALL)
 # What ends a sentence, with closing signs; in a script with spaces, one follows.
 _SENTENCE_END = re.compile(r"""(?:[.!?…]+(?:\s?[»”]|["'’)\]])*(?=\s)|[。！？]+[」』”）]*)\s*""")
 _OPENING_SIGNS = 8  # characters around the end of a sentence that are looked at
-_INITIAL = re.compile(r"\b[^\W\d_]\.\s*$")
+# Before a name; with a point or without.
+TITLES = frozenset("M MM Mme Mmes Mlle Mgr Dr St Ste Mr Mrs Ms Prof Sr Sra Sig".split())
+_ABBREVIATION = re.compile(rf"\b(?:[^\W\d_]|{'|'.join(sorted(TITLES))})\.\s*$")
 
 # Runs of letters by script, with an average length that words of it do not have.
 _SCRIPTS = (
@@ -253,15 +255,15 @@ class Phrases:
 def sentences_of(text: str) -> list[str]:
     """The sentences of running text, without the spaces between them.
 
-    None ends before a small letter, nor at an initial.
+    None ends before a small letter, nor at an initial or a title.
 
-    >>> sentences_of("Il dit : « Va ! » Puis M. B. Dupont part. 3.5 km… Fin")
-    ['Il dit : « Va ! »', 'Puis M. B. Dupont part.', '3.5 km…', 'Fin']
+    >>> sentences_of("Il dit : « Va ! » Puis Mme B. Dupont et Mme. Roi partent. 3.5 km… Fin")
+    ['Il dit : « Va ! »', 'Puis Mme B. Dupont et Mme. Roi partent.', '3.5 km…', 'Fin']
     """
     found, begin = list[str](), 0
     for match in _SENTENCE_END.finditer(text):
         letter = next(filter(str.isalnum, text[match.end() : match.end() + _OPENING_SIGNS]), "")
-        if not letter.islower() and not _INITIAL.search(
+        if not letter.islower() and not _ABBREVIATION.search(
             text, max(begin, match.end() - _OPENING_SIGNS), match.end()
         ):
             found.append(text[begin : match.end()].strip())

@@ -2,11 +2,10 @@
 
 Of a term with several translations each is allowed, and the first preferred. Where terms overlap, the one
 that begins first wins, and of those the longest. A term in lower case is found whatever the case of the text;
-one with capitals, as US or May, only as it is written, or in capitals.
+one with capitals, as US or May, only as it is written.
 """
 
-from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Sequence
 from typing import NamedTuple
 
 from muse.errors import BadSetting
@@ -34,82 +33,54 @@ class Term(NamedTuple):
         return [Translation(one, 1.0, 1.0, rank=rank) for rank, one in enumerate(self.translations, 1)]
 
 
-@dataclass(frozen=True, eq=False)
 class Glossary:
-    """The translations of terms, by the tokens of each, and in capitals too, joined as by `of`.
+    """The translations of the terms of a lexicon, whose first words are of a language.
 
-    `longest` has the number of tokens (or, without spaces, of letters) of the longest term, by the first
-    letter.
+    Terms are tokenised as a text is whose vocabulary has the words that are `known`.
+
+    >>> made = Glossary(Lexicon((("pomme de terre", "potato"), ("pomme", "apple"))), "fr")
+    >>> made.at(["Pomme", "de", "terre"], 0)
+    Term(tokens=3, translations=('potato',), as_given=False)
     """
 
-    terms: Mapping[str, tuple[str, ...]]
-    capitals: Mapping[str, tuple[str, ...]]
-    longest: Mapping[str, int]
-    tokeniser: Tokeniser
-    language: str
-
-    @classmethod
-    def of(cls, lexicon: Lexicon, language: str, known: Container[str] | None = None) -> "Glossary":
-        """The glossary with the pairs of a lexicon, whose first words are of the language.
-
-        The tokeniser that reads them is that of a text, with the words that are `known`.
-
-        >>> made = Glossary.of(Lexicon((("pomme de terre", "potato"), ("pomme", "apple"))), "fr")
-        >>> made.at(["Pomme", "de", "terre"], 0)
-        Term(tokens=3, translations=('potato',), as_given=False)
-        """
-        terms, capitals, longest = (
-            dict[str, tuple[str, ...]](),
-            dict[str, tuple[str, ...]](),
-            dict[str, int](),
-        )
-        made = cls(terms, capitals, longest, Tokeniser(language, known), language)
-        shares = lexicon.weights or [0.0] * len(lexicon)
-        for (source, target), _ in sorted(
-            zip(lexicon.pairs, shares, strict=True), key=lambda one: -one[1]
-        ):  # of equals in the order of the file
-            tokens = [token.text for token in written_tokens(made.tokeniser, source)]
-            key = made._key(tokens)
-            terms[key] = (*terms.get(key, ()), target)
-            capitals[key.upper()] = (*capitals.get(key.upper(), ()), target)
-            size = len(key) if made._unspaced else len(tokens)
-            longest[key[:1].lower()] = max(size, longest.get(key[:1].lower(), 0))
-        return made
-
-    @property
-    def _unspaced(self) -> bool:
-        return unspaced_language(self.language) is not None
-
-    def _key(self, tokens: Sequence[str]) -> str:
+    def __init__(self, lexicon: Lexicon, language: str, known: Container[str] | None = None) -> None:
+        self._language, self._tokeniser = language, Tokeniser(language, known)
         # Without spaces, what is segmented in another way in a text is the same term.
-        return ("" if self._unspaced else " ").join(tokens)
+        self._between = " " if unspaced_language(language) is None else ""
+        self._terms = dict[str, tuple[str, ...]]()
+        self._longest = dict[str, int]()  # tokens of a term, or letters, by its first letter
+        shares = lexicon.weights or [0.0] * len(lexicon)
+        surest = sorted(zip(lexicon.pairs, shares, strict=True), key=lambda one: -one[1])
+        for source, target in (pair for pair, _ in surest):
+            tokens = self._tokens(source)
+            key = self._between.join(tokens)
+            self._terms[key] = (*self._terms.get(key, ()), target)
+            first, size = key[:1].lower(), len(tokens if self._between else key)
+            self._longest[first] = max(size, self._longest.get(first, 0))
+
+    def _tokens(self, text: str) -> list[str]:
+        return [token.text for token in written_tokens(self._tokeniser, text)]
 
     def at(self, tokens: Sequence[str], place: int) -> Term:
         """The longest term that begins at a place among tokens."""
-        most = self.longest.get(tokens[place][:1].lower(), 0)
+        most = self._longest.get(tokens[place][:1].lower(), 0)
         for count in range(min(most, len(tokens) - place), 0, -1):
-            key = self._key(tokens[place : place + count])
-            if (found := self.terms.get(key)) is not None:
+            key = self._between.join(tokens[place : place + count])
+            if (found := self._terms.get(key)) is not None:
                 return Term(count, found, as_given=True)
-            found = self.terms.get(lowercase(key, self.language))
-            if found is None and key.isupper():
-                found = self.capitals.get(key)
-            if found is not None:
+            if (found := self._terms.get(lowercase(key, self._language))) is not None:
                 return Term(count, found)
         return Term()
 
-    def has(self, word: str) -> bool:
-        """Whether a word, or several, are a term."""
-        return bool(self._whole(word).translations)
-
-    def _whole(self, word: str) -> Term:
-        tokens = [token.text for token in written_tokens(self.tokeniser, word)]
+    def term(self, word: str) -> Term:
+        """The term that a word, or several, are."""
+        tokens = self._tokens(word)
         term = self.at(tokens, 0) if tokens else Term()
         return term if term.tokens == len(tokens) else Term()
 
     def preferred(self, found: Translations) -> Translations:
         """The translations of a word, with those of the glossary before them."""
-        if not (term := self._whole(found.word)).translations:
+        if not (term := self.term(found.word)).translations:
             return found
         others = (one for one in found if one.target not in term.translations)
         every = enumerate((*term.as_translations, *others), 1)
@@ -118,7 +89,7 @@ class Glossary:
 
 
 def probable_ones(found: Sequence[Translation], least: float) -> list[Translation]:
-    """Those of at least this probability; BadSetting if probabilities are needed and not known."""
+    """The translations of at least this probability; BadSetting if probabilities are needed and not known."""
     if least and any(one.probability is None for one in found):
         raise BadSetting(
             "--min-probability needs probabilities, got none: they need CSLS, and a space that is not too "

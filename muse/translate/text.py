@@ -32,7 +32,7 @@ from muse.text import surface
 from muse.text.language_model import END, Ids, LanguageModel, Logs, Step
 from muse.text.markup import is_markup
 from muse.text.phrase_table import PhraseOptions
-from muse.text.segmentation import Phrases
+from muse.text.segmentation import TITLES, Phrases
 from muse.text.strings import all_strings
 from muse.text.tokens import Tokeniser
 from muse.text.written import TranslatedToken, WrittenToken, joined_line, written_tokens
@@ -52,8 +52,6 @@ _SPELLED_OTHERWISE = re.compile("['(]|ss|oe|ae|ij", re.IGNORECASE)
 _ROMAN = re.compile("(?=..)M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
 # Capitals alone that are no words, but for prepositions that begin a sentence.
 _NO_WORDS = frozenset("BCDFGHJKLMNPQRSTVWXZ")
-# Before a name; with a point or without.
-_TITLES = frozenset("M MM Mme Mmes Mlle Mgr Dr St Ste Mr Mrs Ms Prof Sr Sra Sig".split())
 _CURRENCIES = frozenset("€$£¥₽₹")
 _OF_QUANTITIES = UNITS | _CURRENCIES | frozenset("/ ° ² ³ °C °F °K".split())  # km/h, 20 °C, 3 €/kg
 log = logging.getLogger(__name__)
@@ -72,7 +70,7 @@ class Piece(NamedTuple):
     """A token of a line, or part of one, or an expression, and the entry to look up; None if it is copied.
 
     `first` is true at the start of a sentence, `name` for a capital that neither place nor language requires.
-    `at`: the token as the line has it, the first one of an expression. `term`: what a glossary has for it.
+    `at`: the token or the expression as the line has it. `term`: what a glossary has for it.
     """
 
     token: str
@@ -112,19 +110,21 @@ class TextReader:
         all_caps = surface.is_all_caps([token.text for token in tokens])
         for group, entry, term in self._groups([token.text for token in tokens]):
             at, token = tokens[place], surface.joined(group)
+            rest = "".join(one.before + one.written for one in tokens[place + 1 : place + len(group)])
             place += len(group)
             numeral = has_digit(token)
             has_letters = any(map(str.isalpha, token)) and not is_markup(token)
             copied = at.kept or numeral or not has_letters or (quantity and token in UNITS)
             if entry is not None or term.translations:
-                found.append(Piece(token, entry, first, at=at._replace(text=token), term=term))
+                at = at._replace(text=token, written=at.written + rest)
+                found.append(Piece(token, entry, first, at=at, term=term))
             elif copied or (not (all_caps or first) and is_letter_name(token, last, self._vectors.language)):
                 found.append(Piece(token, None, at=at))
             else:
                 found += self._word(at, first)
             quantity = numeral or token in _CURRENCIES or (quantity and token in _OF_QUANTITIES)
             last = (token.lower() if first else token) if has_letters else last
-            titled = token == "." and not _TITLES.isdisjoint((last, last.title()))  # Dr. Roi
+            titled = token == "." and not TITLES.isdisjoint((last, last.title()))  # Dr. Roi
             ends = token in _ENDS or not token.strip(".")
             first = (ends and not titled) or (first and not has_letters)
         return list(_long_names_copied(found))
@@ -206,7 +206,7 @@ def _long_names_copied(pieces: Sequence[Piece]) -> Iterator[Piece]:
     before = ""
     for name, run in groupby(pieces, key=lambda piece: piece.name):
         several = list(run)
-        copied = name and (len(several) > 1 or before.removesuffix(".") in _TITLES)
+        copied = name and (len(several) > 1 or before.removesuffix(".") in TITLES)
         yield from (piece._replace(entry=None) if copied else piece for piece in several)
         before = next((piece.token for piece in reversed(several) if piece.token != "."), before)
 
@@ -378,7 +378,7 @@ class Translator:
         self._joiner, self._phrases = Tokeniser(self.target), Phrases(space.vectors(self.target).words)
         self._table = phrases or {}
         glossary = self.config.glossary
-        terms = None if glossary is None else Glossary.of(glossary, self.source, known)
+        terms = None if glossary is None else Glossary(glossary, self.source, known)
         self._reader = TextReader(space.vectors(self.source), new_words, self._table, terms)
         self._options: dict[str, Options] = {}
         self._doubtful: set[str] = set()  # entries whose best translation is less probable than PROBABLE
@@ -430,13 +430,11 @@ class Translator:
         if len(self._options) > CACHED:
             for cache in (self._options, self._doubtful, self._untranslated):
                 cache.clear()
-        kept = 1 if self._model is None else self.config.top
+        kept, least = 1 if self._model is None else self.config.top, self.config.min_probability
         for entry in entries:
             if entry in self._table:
                 words, shares = zip(*self._table[entry][:kept], strict=True)
-                known = sum(
-                    share >= self.config.min_probability for share in shares
-                )  # the most probable ones
+                known = sum(share >= least for share in shares)  # the most probable ones
                 self._cache(entry, Options(words[:known], _of_probabilities(shares[:known])))
                 if shares[0] < PROBABLE:
                     self._doubtful.add(entry)
@@ -454,7 +452,7 @@ class Translator:
             if not best:  # a row of zeros: the word is copied
                 self._options[entry] = Options([entry], _COPIED)
                 continue
-            probable = probable_ones(best[:kept], self.config.min_probability)
+            probable = probable_ones(best[:kept], least)
             surfaces = [self._in_text(one.target) for one in probable]
             self._cache(entry, Options(surfaces, self._scores(ranker, entry, probable)))
             if (probability := best[0].probability) is not None and probability < PROBABLE:

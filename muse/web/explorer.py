@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from muse.errors import BadSetting
-from muse.optional import load
+from muse.optional import has, load
 from muse.orthography import casefolded, typed
 from muse.ranking.lookup import Near, languages_with, lookup_entry, neighbours, spellings
 from muse.ranking.probability import find_calibration
@@ -171,6 +171,19 @@ class Explorer:
         link_texts = load("links.pair").link_texts
         with self._lock:
             return link_texts(self.space, direction, (one, two))
+
+    @property
+    def indexed(self) -> list[str]:
+        """The languages of whose texts there are sentences."""
+        return list(load("examples.lookup").indexed_languages(self.space)) if has("examples") else []
+
+    def sentences(self, direction: Direction, word: str, answer: str | None) -> Any:
+        """Sentences with a word and with its translation, a `muse.examples.lookup.WordExamples`.
+
+        MissingExtra without the package of examples; BadSetting without an index.
+        """
+        form = self._form(direction[0], word)
+        return load("examples.lookup").find_examples(self.space, direction, form, answer)
 
     def suggestions(self, language: str, prefix: str, top: int) -> list[tuple[str, int]]:
         """The `top` most frequent words of a language with a prefix, with their frequency ranks.

@@ -118,6 +118,20 @@ class LinkAnswer(BaseModel):
     links: list[Link]
 
 
+class ExampleSentence(LinkedText):
+    """A sentence with a word, which is what `words` has, and the file and line that it is from."""
+
+    file: str
+    line: int
+
+
+class ExamplesAnswer(BaseModel):
+    """Sentences with a word, and with its translation, best first."""
+
+    source: list[ExampleSentence]
+    target: list[ExampleSentence]
+
+
 class Judgement(BaseModel):
     """A verdict: its label, the confidence that the mapping is right, and the shares it rests on.
 
@@ -185,10 +199,14 @@ class SpaceFacts(BaseModel):
 
 
 class SpacesAnswer(BaseModel):
-    """The spaces of this server: always one; `links` is whether it links words of sentences."""
+    """The spaces of this server: always one; `links` is whether it links words of sentences.
+
+    `examples` are the languages with an index of sentences.
+    """
 
     spaces: list[SpaceFacts]
     links: bool
+    examples: list[str] = []
 
 
 class Suggested(BaseModel):

@@ -96,7 +96,7 @@ def spaces(explorer: Asked) -> responses.SpacesAnswer:
     """The explored space."""
     examples = {language: explorer.examples(language) for language in explorer.space.languages}
     facts = space_answer(explorer.space, explorer.name, examples)
-    return responses.SpacesAnswer(spaces=[facts], links=has("links"))
+    return responses.SpacesAnswer(spaces=[facts], links=has("links"), examples=explorer.indexed)
 
 
 def space_answer(space: Space, name: str, examples: Mapping[str, list[str]]) -> responses.SpaceFacts:
@@ -209,6 +209,22 @@ def link(explorer: Asked, source: Text, target: Text, way: Way) -> responses.Lin
     one, two = map(_linked_text, way, found.texts, found.places)
     links = [responses.Link(source=i, target=j, probability=round(share, 4)) for i, j, share in found.links]
     return responses.LinkAnswer(source=one, target=two, links=links)
+
+
+@working.get("/examples")
+def examples(explorer: Asked, word: Word, way: Way, answer: Known = None) -> responses.ExamplesAnswer:
+    """Sentences with a word, and with its translation if that is given, from the texts that are indexed."""
+    found = explorer.sentences(way, word, answer)
+    source, target = (
+        [
+            responses.ExampleSentence(
+                **dict(_linked_text(language, one.text, one.places)), file=one.file, line=one.line
+            )
+            for one in side
+        ]
+        for language, side in found.sides
+    )
+    return responses.ExamplesAnswer(source=source, target=target)
 
 
 def _linked_text(language: str, text: str, places: Sequence[tuple[int, int]]) -> responses.LinkedText:

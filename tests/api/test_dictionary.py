@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import muse
-from muse.api.dictionary import lexicon_from
 from muse.api.settings import settings_of
 from muse.api.space import InteractiveSpace
 from muse.errors import BadFile, BadSetting, Contradiction, UnknownWord
+from muse.exchange import lexicon_from
 from muse.files import read_lexicon
 from muse.lexicon import Lexicon
 from muse.ranking.induction import InductionConfig, entries

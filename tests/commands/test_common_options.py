@@ -20,6 +20,7 @@ UNUSED = {
     "encode": {"--seed", "--device"},
     "fetch": {"--seed", "--device", "--threads"},
     "carry-labels": {"--seed"},
+    "index-text": {"--seed", "--device", "--threads"},
     "link": {"--seed"},
     "map": {"--seed", "--device"},
     "neighbours": {"--seed"},

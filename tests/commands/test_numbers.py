@@ -53,7 +53,7 @@ LINES = {
         "--max-vocab", "--seed",
     ),
     "report space --out out.html": ("--max-vocab", "--seed"),
-    "translate space --src fr --tgt en fr3": ("--top", "--seed"),
+    "translate space --src fr --tgt en fr3": ("--top", "--seed", "--min-probability"),
     "translate space --src fr --tgt en --lm en.arpa": ("--lm-weight", "--beam", "--top"),
     "translate --model model --src fr --tgt en": ("--beam", "--batch"),
     "neighbours space --lang fr fr3": ("--top",),

@@ -49,7 +49,7 @@ def test_of_terms_that_overlap_the_first_wins_and_then_the_longest() -> None:
     every = ["".join(letters) for count in (1, 2, 3) for letters in product("abc", repeat=count)]
     for _ in range(50):
         terms = {key: key.upper() for key in rng.choice(every, 6, replace=False).tolist()}
-        made = Glossary.of(Lexicon(tuple((" ".join(key), to) for key, to in terms.items())), "fr")
+        made = Glossary(Lexicon(tuple((" ".join(key), to) for key, to in terms.items())), "fr")
         text = "".join(rng.choice(list("abc"), 12))
         place, found, expected = 0, [], []
         while place < len(text):
@@ -75,7 +75,7 @@ def test_a_language_model_and_a_phrase_table_choose_among_the_translations_of_a_
 
 
 def test_letters_without_spaces_are_a_term_however_they_are_segmented() -> None:
-    made = Glossary.of(Lexicon((("人工智能", "AI"),)), "zh")
+    made = Glossary(Lexicon((("人工智能", "AI"),)), "zh")
     for tokens in (["人工智能"], ["人工", "智能"], ["人", "工智", "能"]):
         assert made.at([*tokens, "好"], 0) == (len(tokens), ("AI",), True)
     assert made.at(["人工智", "能力"], 0).translations == ()
@@ -102,10 +102,10 @@ def test_words_lose_what_is_doubtful_and_have_the_terms_first() -> None:
         "no translation has a probability of 0.9 (best: cat 0.400"
     )
     assert probable_ones(found, 0) == list(found)
-    preferred = Glossary.of(Lexicon(TERMS), "fr").preferred(found)
+    preferred = Glossary(Lexicon(TERMS), "fr").preferred(found)
     assert [(one.target, one.probability, one.rank) for one in preferred] == [
         ("feline", 1, 1),
         ("cat", 0.8, 2),
     ]
-    unknown = Glossary.of(Lexicon(TERMS), "fr").preferred(Translations("ZZZ", None))
+    unknown = Glossary(Lexicon(TERMS), "fr").preferred(Translations("ZZZ", None))
     assert (unknown.form, unknown[0].target) == ("ZZZ", "sleep")

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 BEAM, BATCH = 4, 32
 _OF_WORDS = (
-    "top lm lm_weight phrases glossary min_probability vectors ngrams fit retrieval backend listed out form"
+    "top lm lm_weight phrases glossary min_probability examples vectors ngrams fit retrieval backend listed "
+    "out form"
 ).split()
 
 

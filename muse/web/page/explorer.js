@@ -1,5 +1,6 @@
 // The page: a question from the box, a link or the map becomes an answer, an address and a place on the map.
 import { Unreachable, ask } from "/page/api.js";
+import { showExamples } from "/page/examples.js";
 import { closeAlternatives } from "/page/alternatives.js";
 import { Atlas } from "/page/atlas.js";
 import { Box } from "/page/box.js";
@@ -25,7 +26,7 @@ const NEARBY = { top: 20 };
 const answers = new Latest();
 const map = new WordMap((word, language) => lookUp(word, language));
 const atlas = new Atlas(map);
-const page = { space: null, links: false, languages: null, lookUp, explain };
+const page = { space: null, links: false, examples: [], languages: null, lookUp, explain };
 const box = new Box(() => page.languages?.source, (kind) => {
   if (page.languages) answer({ kind });
   else early = true;
@@ -36,7 +37,7 @@ let dimming = null;
 
 async function start() {
   try {
-    ({ spaces: [page.space], links: page.links } = await ask("/api/spaces"));
+    ({ spaces: [page.space], links: page.links, examples: page.examples } = await ask("/api/spaces"));
   } catch (error) {
     showTrouble(error, {}, page, () => { clearTrouble(); start(); });
     return;
@@ -148,6 +149,11 @@ async function tellWord(translated, signal) {
   atlas.isolate(translated);
   const near = await ask("/api/neighbours", { src: source, tgt: target, word: form, ...NEARBY }, signal);
   $("answer").append(showNeighbours(translated, near, page));
+  if (page.examples.includes(source) || (best && page.examples.includes(target))) {
+    const asked = { src: source, tgt: target, word: form, ...(best ? { answer: best.word } : {}) };
+    const sentences = showExamples(translated, await ask("/api/examples", asked, signal), page);
+    if (sentences) $("answer").append(sentences);
+  }
   if (best?.probability === null) rateLater(translated, signal);
 }
 
