@@ -52,7 +52,7 @@ def main() -> None:
     parts = [list(zip(*map(_tokens, both), strict=True)) for both in zip(*files, strict=True)]
     own: list[TokenPair] = [*chain(*parts)]
     direction = (files[0][0].suffix[1:], files[1][0].suffix[1:])
-    more = [] if given.more is None else _more(given.more, direction, given.sentences)
+    more = [] if given.more is None else tokenised_pairs(given.more, direction, given.sentences)
     last = len(parts[-1])
     gold = read_gold(given.gold, last)
     spans = [spans_of(one, given.spans) for one in gold]
@@ -159,8 +159,8 @@ def _tokens(path: Path) -> list[tuple[str, ...]]:
     return [tuple(line.split()) for line in read_lines(path)]
 
 
-def _more(path: Path, direction: tuple[str, str], count: int) -> list[TokenPair]:
-    """Pairs of sentences of a table, drawn at random and tokenised."""
+def tokenised_pairs(path: Path, direction: tuple[str, str], count: int) -> list[TokenPair]:
+    """Pairs of sentences of a table, at most `count`, drawn at random and tokenised."""
     lines = [line.split("\t") for line in read_lines(path)]
     random.Random(0).shuffle(lines)
     one, two = map(Tokeniser, direction)
