@@ -12,11 +12,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from unicodedata import normalize
 
 import numpy as np
 import scipy
+from numpy.typing import NDArray
 
 from muse.normalise import unit
 from muse.space.aligned import Space
@@ -29,6 +30,7 @@ LEAST_COSINE = 0.5  # that a rule reaches: below, most pairs are alike by chance
 LEARNED_FROM = 50_000  # the most frequent words
 FORMS = 30  # known forms of a word at most
 POWER = 4  # of the cosine that a rule reaches, which is how much it counts
+BASE = 0x9E3779B97F4A7C15  # of hashes: odd, so that it has an inverse
 
 
 class KnownForms(NamedTuple):
@@ -122,18 +124,20 @@ def learn_suffix_rules(words: Sequence[str], rows: Matrix, left_out: Flags | Non
 
 def _rules(words: Sequence[str]) -> Iterator[tuple[tuple[str, str], Numbers]]:
     """Both suffixes of each rule with its pairs (p, 2) of words, all different, by their places."""
-    stems, suffixes, found = dict[str, int](), dict[str, int](), list[tuple[int, int, int]]()
-    for place, word in enumerate(words):
-        for stem, suffix in _parts(word):
-            numbers = stems.setdefault(stem, len(stems)), suffixes.setdefault(suffix, len(suffixes))
-            found.append((*numbers, place + 1))
-    of_stem, of_suffix, own = np.array(found, np.int64).reshape(-1, 3).T
-    often = (np.bincount(of_suffix, minlength=len(suffixes)) >= SUPPORT)[of_suffix]
-    parts = own[often], (of_stem[often], of_suffix[often])
-    table = scipy.sparse.csc_matrix(parts, (len(stems), len(suffixes)))
+    own, lengths, stems, ends = _hashed_parts(words)
+    _, of_suffix, counts = np.unique(ends, return_inverse=True, return_counts=True)
+    often = counts[of_suffix] >= SUPPORT
+    own, lengths = own[often], lengths[often]
+    _, of_stem = np.unique(stems[often], return_inverse=True)
+    _, firsts, of_suffix = np.unique(ends[often], return_index=True, return_inverse=True)
+    named = [
+        words[place][len(words[place]) - length :]
+        for place, length in zip(own[firsts].tolist(), lengths[firsts].tolist(), strict=True)
+    ]
+    table = scipy.sparse.csc_matrix((own + 1, (of_stem, of_suffix)), (len(own), len(named)))
     table.sort_indices()
     has = table.astype(bool).astype(np.int32)
-    common, named = (has.T @ has).tocoo(), list(suffixes)
+    common = (has.T @ has).tocoo()
     enough = (common.data >= SUPPORT) & (common.row < common.col)
     for first, second in zip(common.row[enough], common.col[enough], strict=True):
         known, new = named[first], named[second]
@@ -148,3 +152,22 @@ def _parts(word: str) -> Iterator[tuple[str, str]]:
     """Every stem and suffix of a word."""
     for cut in range(max(STEM, len(word) - SUFFIX), len(word) + 1):
         yield word[:cut], word[cut:]
+
+
+def _hashed_parts(words: Sequence[str]) -> tuple[NDArray[Any], ...]:
+    """Each stem and suffix (o,) of words: the word, the letters of the suffix, and hashes of both."""
+    text = np.array([f"{''.join(words)} "]).view(np.uint32)
+    lengths = np.array([*map(len, words)], np.int64)
+    ends = np.cumsum(lengths)
+    # The hash of letters a to b, a polynomial modulo 2 ** 64, is the difference of two sums, shifted by a.
+    powers, shifts = (
+        np.multiply.accumulate(np.full(len(text), base, np.uint64)) for base in (BASE, pow(BASE, -1, 2**64))
+    )
+    sums: NDArray[np.uint64] = np.append(np.uint64(0), np.cumsum(text * powers))
+    found = []
+    for length in range(SUFFIX + 1):
+        own = np.flatnonzero(lengths >= STEM + length)
+        begin, cut, end = (ends - lengths)[own], ends[own] - length, ends[own]
+        stem, suffix = ((sums[y] - sums[x]) * shifts[x] for x, y in ((begin, cut), (cut, end)))
+        found.append((own, np.full(len(own), length), stem, suffix))
+    return tuple(map(np.concatenate, zip(*found, strict=True)))
