@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from muse.search.approximate import Demand
 from muse.search.bidirectional_search import BidirectionalSearch, BothDirections
 from muse.search.clusters import compared, nearest_both_by_clusters
-from muse.search.exact import nearest
+from muse.search.exact import at_once, nearest
 from muse.vectors import Doubles, Flags, Matrix, Numbers
 
 NEIGHBOURS = 20  # of a word, by CSLS
@@ -108,14 +108,16 @@ class NeighbourLists(TwoWay):
 
         Those of the words of `anew` (p, 2) are searched among all: to be near may be a hint.
         """
-        found = []
-        for side, (own, others) in enumerate(((source, target), (target, source))):
+
+        def searched(side: int, own: Matrix, others: Matrix) -> tuple[Matrix, Numbers]:
             near = self.near[side]
             if anew is not None:
                 words, near = np.unique(anew[:, side]), near.copy()
                 asked = torch.from_numpy(own[words]), torch.from_numpy(others)
                 near[words] = nearest(*asked, near.shape[1]).indices.numpy()
-            found.append(compared(own, others, near))
+            return compared(own, others, near)
+
+        found = at_once(searched, (0, 1), (source, target), (target, source))
         cosines, names = zip(*found, strict=True)
         return replace(self._of_nearest(cosines, names), exact=False)
 
@@ -242,7 +244,11 @@ class Candidates:
 
     def order(self, values: Doubles | Matrix) -> Numbers:
         """The places (c,) of the candidates, word by word, by descending value for each."""
-        return np.lexsort((np.negative(values), self.places))  # stable: columns are ascending
+        # The bits of numbers, of negative ones reversed, are in their order: one key, which takes a sixth of
+        # the time of two; stable, for columns are ascending.
+        bits = (np.float32(0) - np.asarray(values, np.float32)).view(np.int32).astype(np.int64)
+        bits = np.where(bits < 0, -(2**31) - 1 - bits, bits)
+        return np.argsort((self.places << 32) + bits, kind="stable")
 
     def firsts(self, values: Doubles | Matrix) -> Numbers:
         """The place of the candidate of the highest value, of each word that has candidates."""

@@ -21,10 +21,11 @@ from numpy.typing import NDArray
 
 from muse.normalise import unit
 from muse.ranking.candidates import TwoWay
+from muse.search.exact import at_once
 from muse.vectors import Doubles, Matrix, Numbers
 
 LEAST_PAIRS = 10  # pairs: with fewer, nothing is learned
-DOTS = 4_096  # inner products at a time: the rows of many more leave the cache
+DOTS = 512  # inner products at a time: the rows of more leave the cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,13 +101,16 @@ class Correspondences(TwoWay):
         rows = source[pairs[:, 0]].astype(np.float64), target[pairs[:, 1]].astype(np.float64)
         means = [share @ side for side in rows]
         x, y = (side - mean for side, mean in zip(rows, means, strict=True))
-        whiten_x, whiten_y = (_whitening(side.T @ (side * share[:, None]), config.ridge) for side in (x, y))
+        whiten_x, whiten_y = at_once(
+            lambda side: _whitening(side.T @ (side * share[:, None]), config.ridge), (x, y)
+        )
         left, correlations, right = np.linalg.svd(whiten_x @ (x.T @ (y * share[:, None])) @ whiten_y)
         count = min(config.most, len(correlations))
         scale = correlations[:count] ** config.power
         turned = whiten_x @ left[:, :count] * scale, whiten_y @ right[:count].T * scale
         first, second = (CanonicalMap(map_, mean @ map_) for map_, mean in zip(turned, means, strict=True))
-        return cls(first(source), second(target), (first, second))
+        mapped, others = at_once(CanonicalMap.__call__, (first, second), sides)
+        return cls(mapped, others, (first, second))
 
     def similarity(self, rows: Numbers, columns: Numbers) -> Matrix:
         """The cosine (c,) of each source of `rows` (c,) and target of `columns` (c,)."""
@@ -122,9 +126,13 @@ def _whitening(covariance: Doubles, ridge: float) -> Doubles:
 def dots(left: Matrix, right: Matrix, rows: Numbers, columns: Numbers) -> Matrix:
     """The inner products (c,) of some rows of two matrices, in bounded memory."""
     found = np.empty(len(rows), np.float32)
+    own, others = (np.empty((DOTS, side.shape[1]), side.dtype) for side in (left, right))
     for begin in range(0, len(rows), DOTS):
-        block = slice(begin, begin + DOTS)
-        found[block] = np.einsum("cd,cd->c", left[rows[block]], right[columns[block]])
+        block = slice(begin, min(begin + DOTS, len(rows)))
+        count = block.stop - begin
+        left.take(rows[block], 0, own[:count], "clip")  # to memory at hand, in a quarter of the time
+        right.take(columns[block], 0, others[:count], "clip")
+        np.einsum("cd,cd->c", own[:count], others[:count], out=found[block])
     return found
 
 

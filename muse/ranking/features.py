@@ -29,6 +29,7 @@ from muse.ranking.candidates import (
 from muse.ranking.canonical import Correspondences, dots
 from muse.ranking.external_scores import ExternalScores
 from muse.ranking.spelling import LetterSimilarity, Spellings
+from muse.search.exact import at_once
 from muse.vectors import Doubles, Flags, Matrix, Numbers
 
 KINDS = {
@@ -267,7 +268,8 @@ class SpellingHalves(TwoWay):
         source, target = (np.arange(len(side)) % 2 for side in (views.source, views.target))
         target[mutual[:, 1]] = source[mutual[:, 0]]
         others = (mutual[source[mutual[:, 0]] != half] for half in (0, 1))
-        first, second = (views.written.correspondences(*given.with_others(some)) for some in others)
+        learned_from = (given.with_others(some) for some in others)
+        first, second = at_once(lambda known: views.written.correspondences(*known), learned_from)
         return cls((first[0], second[0]), (first[1], second[1]), source, target, given.pairs)
 
 

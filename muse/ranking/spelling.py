@@ -11,9 +11,7 @@ Edit distance and common prefix and suffix, without accents, complement it where
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +22,7 @@ from numpy.typing import NDArray
 from muse.orthography import plain
 from muse.ranking.candidates import TwoWay
 from muse.ranking.canonical import Correspondences
+from muse.search.exact import at_once
 from muse.vectors import Doubles, Matrix, Numbers
 
 COMPONENTS = 200  # of the n-grams' weights
@@ -31,22 +30,42 @@ LEARNED_FROM = 60_000  # most frequent words, which have all n-grams that recur
 OVERSAMPLED, POWERS = 20, 1  # of the randomised singular value decomposition
 RARE = 3  # an n-gram of fewer words corresponds to nothing that could be learned
 LONGEST = 4
+_SHIFTS = 16 * np.arange(LONGEST - 1, -1, -1, dtype=np.uint64)  # of the letters of an n-gram in its code
+Codes = NDArray[np.uint64]
 
 
-def all_grams(word: str) -> Sequence[str]:
-    """The 1- to 4-grams of a word between spaces, which mark its beginning and end."""
-    marked = f" {word} "
-    longer = [
-        marked[start : start + length]
-        for length in range(2, LONGEST + 1)
-        for start in range(max(0, len(marked) - length) + 1)
-    ]
-    return [*word.replace(" ", ""), *longer]
+def _code_points(words: Sequence[str]) -> NDArray[np.uint32]:
+    """The characters (t,) of all words, each between spaces, which mark its beginning and end."""
+    return np.array([f" {'  '.join(words)} "]).view(np.uint32)
 
 
-def endings(word: str) -> Sequence[str]:
-    """The last 1 to 4 letters of a longer word."""
-    return [word[-length:] for length in range(1, min(LONGEST + 1, len(word)))]
+def _numbers(characters: NDArray[np.uint32], letters: NDArray[np.uint32]) -> Codes:
+    """The number of each of the characters, from 1, among some letters (k,), ascending; 0 for others."""
+    places = np.searchsorted(letters, characters)
+    return np.where(np.append(letters, 0)[places] == characters, places + 1, 0).astype(np.uint64)
+
+
+def _grams(words: Sequence[str], letters: NDArray[np.uint32], *, ends: bool) -> tuple[Numbers, Codes]:
+    """The words (o,) in which 1- to 4-grams of some letters (k,) occur, and the codes (o,) of these.
+
+    With `ends` those are the last letters of longer words. In a code, each letter is its number in 16 bits.
+    """
+    text, lengths = _code_points(words), np.array([*map(len, words)], np.int64) + 2
+    own = np.repeat(np.arange(len(words)), lengths)
+    left = np.cumsum(lengths)[own] - np.arange(len(own))  # characters of the word, and its space
+    numbers = np.append(_numbers(text, letters), np.zeros(LONGEST, np.uint64))
+    codes, known, found = np.zeros(len(text), np.uint64), np.ones(len(text), bool), []
+    for length, shift in enumerate(_SHIFTS, start=1):
+        number = numbers[length - 1 : length - 1 + len(text)]
+        codes, known = codes | number << shift, known & (number > 0)
+        if ends:
+            chosen = known & (left == length + 1) & (lengths[own] > length + 2)
+        else:
+            chosen = known & (left >= length if length > 1 else text != ord(" "))
+        found.append((own[chosen], codes[chosen]))
+    rows, every = map(np.concatenate, zip(*found, strict=True))
+    order = np.argsort(rows, kind="stable")
+    return rows[order], every[order]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,39 +86,42 @@ class Grams:
 
         A word without such n-grams is zeros.
         """
-        numbers = defaultdict[str, int]()
-        numbers.default_factory = numbers.__len__  # a new n-gram gets the next number
-        counts = _counts(words, ends, numbers)
-        frequency = np.bincount(counts.indices, minlength=len(numbers))
+        letters = np.unique(_code_points(words))
+        rows, codes = _grams(words, letters, ends=ends)
+        kinds, columns = np.unique(codes, return_inverse=True)
+        first = np.empty(len(kinds), np.int64)
+        first[columns[::-1]] = np.arange(len(columns))[::-1]
+        order = np.argsort(first)  # n-grams of frequent words come first
+        kinds, columns = kinds[order], np.argsort(order)[columns]
+        counts = _counts(rows, columns, (len(words), len(kinds)))
+        frequency = np.bincount(counts.indices, minlength=len(kinds))
         kept = frequency >= RARE
         weights = (np.log((1 + len(words)) / (1 + frequency[kept])) + 1).astype(np.float32)
         table = _weighted(counts[:, kept], weights)
         basis, components = _components(table[:LEARNED_FROM], COMPONENTS, rng)
         if len(words) > LEARNED_FROM:
             components = np.asarray(table @ basis, np.float32)
-        names = [name for name, known in zip(numbers, kept.tolist(), strict=True) if known]
+        of_names = (kinds[kept, None] >> _SHIFTS & np.uint64(0xFFFF)).astype(np.int64)
+        names = np.append(np.uint32(0), letters)[of_names].view(f"U{LONGEST}").ravel().tolist()
         return cls(names, weights, basis, ends), components
 
     def components(self, words: Sequence[str]) -> Matrix:
         """The components (q, c) of other words."""
-        numbers = {name: number for number, name in enumerate(self.names)}
-        table = _weighted(_counts(words, self.ends, numbers), self.weights)
+        of_names = np.array([*self.names], f"U{LONGEST}").view(np.uint32).reshape(-1, LONGEST)
+        letters = np.unique(of_names[of_names > 0])
+        codes = (_numbers(of_names, letters) << _SHIFTS).sum(axis=1, dtype=np.uint64)
+        rows, asked = _grams(words, letters, ends=self.ends)
+        order = np.argsort(codes)
+        columns = np.append(order, 0)[np.searchsorted(codes, asked, sorter=order)]
+        known = codes[columns] == asked if len(codes) else np.zeros(len(asked), bool)
+        rows, columns = rows[known], columns[known]
+        table = _weighted(_counts(rows, columns, (len(words), len(codes))), self.weights)
         return np.asarray(table @ self.basis, np.float32)
 
 
-def _counts(words: Sequence[str], ends: bool, numbers: dict[str, int]) -> scipy.sparse.csr_matrix:
-    """How often each word has each n-gram (n, g) of `numbers`; a defaultdict gets those that it lacks."""
-    pointers, columns, grams_of = [0], list[int](), endings if ends else all_grams
-    for word in words:
-        found = grams_of(word)
-        if not isinstance(numbers, defaultdict):
-            found = [gram for gram in found if gram in numbers]
-        columns += map(numbers.__getitem__, found)
-        pointers.append(len(columns))
-    data = np.ones(len(columns), np.float32), np.array(columns, np.int32), pointers
-    counts = scipy.sparse.csr_matrix(data, (len(words), len(numbers)))
-    counts.sum_duplicates()
-    return counts
+def _counts(rows: Numbers, columns: Numbers, shape: tuple[int, int]) -> scipy.sparse.csr_matrix:
+    """How often each word has each n-gram (n, g), by the row and the column (o,) of each time."""
+    return scipy.sparse.csr_matrix((np.ones(len(rows), np.float32), (rows, columns)), shape)
 
 
 def _weighted(counts: scipy.sparse.csr_matrix, weights: Matrix) -> scipy.sparse.csr_matrix:
@@ -149,10 +171,9 @@ class Spellings(TwoWay):
         """The spellings of the words of two languages."""
         bare = np.array([*map(plain, source)], object), np.array([*map(plain, target)], object)
         kinds = [(side.tolist(), only) for only in (False, True) for side in bare]
-        with ThreadPoolExecutor(min(2, torch.get_num_threads())) as pool:
-            first, second, first_ends, second_ends = pool.map(
-                lambda kind, own: Grams.of(kind[0], ends=kind[1], rng=own), kinds, rng.spawn(len(kinds))
-            )
+        first, second, first_ends, second_ends = at_once(
+            lambda kind, own: Grams.of(kind[0], ends=kind[1], rng=own), kinds, rng.spawn(len(kinds))
+        )
         known = (first[0], first_ends[0]), (second[0], second_ends[0])
         grams, ends = (first[1], second[1]), (first_ends[1], second_ends[1])
         lengths = letters(bare[0]), letters(bare[1])
@@ -163,7 +184,9 @@ class Spellings(TwoWay):
         self, pairs: Numbers, weights: Doubles | None = None
     ) -> tuple[Correspondences, Correspondences]:
         """The correspondences of whole words, and of endings, learned from pairs (p, 2)."""
-        whole, ends = (Correspondences.learned(*side, pairs, weights) for side in (self.grams, self.ends))
+        whole, ends = at_once(
+            lambda side: Correspondences.learned(side[0], side[1], pairs, weights), (self.grams, self.ends)
+        )
         return whole, ends
 
 

@@ -21,13 +21,11 @@ each other's answer.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from muse.ranking import features
@@ -63,7 +61,7 @@ from muse.ranking.oov import OovRanker, learn_by_forms
 from muse.ranking.own_strings import doubt, foreign_company
 from muse.ranking.spelling import Spellings
 from muse.ranking.trees import BoostedTrees, TreesConfig, fit_trees
-from muse.search.exact import one_blas_thread
+from muse.search.exact import at_once, one_blas_thread
 from muse.space.derived import AnswerTable
 from muse.space.inflections import SuffixRules, learn_suffix_rules
 from muse.vectors import Doubles, Flags, Matrix, Numbers
@@ -148,8 +146,7 @@ def learn_answers(
     # Each direction draws for itself, so that both can be learned at once.
     sides = zip(starts, labelled, rng.spawn(len(starts)), strict=True)
     learners = [_Learner(*side, pretrained, config or TreesConfig()) for side in sides]
-    with ThreadPoolExecutor(min(len(starts), torch.get_num_threads())) as pool:
-        found = tuple(pool.map(_Learner.answers, learners))
+    found = tuple(at_once(_Learner.answers, learners))
     if given.outside and not any(one.informed for one in found):
         given = replace(given, outside=())
         return learn_answers(
@@ -180,18 +177,21 @@ class _Forms:
         cls, words: tuple[Sequence[str], Sequence[str]], rows: tuple[Matrix, Matrix], rng: np.random.Generator
     ) -> _Forms:
         """The rules learned from words and their rows (n, k) and (m, k)."""
-        samples, rules = list[Numbers](), list[SuffixRules]()
-        for side, own in zip(words, rows, strict=True):
-            count = min(AS_UNSEEN, int(AS_UNSEEN_SHARE * len(side)))
-            samples.append(np.sort(rng.permutation(len(side))[:count]))
-            rules.append(learn_suffix_rules(side, own, np.isin(np.arange(len(side)), samples[-1])))
-        return cls((samples[0], samples[1]), (rules[0], rules[1]))
+        counts = [min(AS_UNSEEN, int(AS_UNSEEN_SHARE * len(side))) for side in words]
+        first, second = (
+            np.sort(rng.permutation(len(side))[:count]) for side, count in zip(words, counts, strict=True)
+        )
+        left_out = (
+            np.isin(np.arange(len(side)), one) for side, one in zip(words, (first, second), strict=True)
+        )
+        rules = at_once(learn_suffix_rules, words, rows, left_out)
+        return cls((first, second), (rules[0], rules[1]))
 
     def made(
         self, words: tuple[Sequence[str], Sequence[str]], rows: tuple[Matrix, Matrix]
     ) -> tuple[MadeRows, ...]:
         """The rows that known forms make of all words of both languages."""
-        return tuple(MadeRows.of(*side) for side in zip(words, rows, self.rules, strict=True))
+        return tuple(at_once(MadeRows.of, words, rows, self.rules))
 
 
 def _with_forms(
@@ -201,16 +201,16 @@ def _with_forms(
     forms: _Forms,
 ) -> tuple[ChosenAnswers, ...]:
     """The directions, in which unseen words have probabilities where forms of them are known."""
-    with_forms = []
-    for own, (one, way) in enumerate(zip(found, (start, start.reversed()), strict=False)):
-        unseen, other = one.unseen, 1 - own
-        if unseen is not None:
-            unseen = replace(unseen, completed=len(start.made) > 0)
-            sides = (words[own], words[other]), (way.mapped.source, way.mapped.target, way.refined.target)
-            learned_from = forms.samples[own], (forms.rules[own], forms.rules[other])
-            unseen = learn_by_forms(unseen, *sides, one.answers, *learned_from)
-        with_forms.append(replace(one, unseen=unseen))
-    return tuple(with_forms)
+
+    def with_forms(own: int, one: ChosenAnswers, way: RefinedViews) -> ChosenAnswers:
+        if one.unseen is None:
+            return one
+        other, unseen = 1 - own, replace(one.unseen, completed=len(start.made) > 0)
+        sides = (words[own], words[other]), (way.mapped.source, way.mapped.target, way.refined.target)
+        learned_from = forms.samples[own], (forms.rules[own], forms.rules[other])
+        return replace(one, unseen=learn_by_forms(unseen, *sides, one.answers, *learned_from))
+
+    return tuple(at_once(with_forms, (0, 1), found, (start, start.reversed())))
 
 
 def _without_spelling(
@@ -316,7 +316,7 @@ class RefinedViews(TwoWay):
         start = cls(views, views, features.SpellingHalves.of(views, given), made=made)
         many, answered = given.held_out and len(np.unique(given.pairs[:, 0])) > MANY_WORDS, None
         if pretrained is not None:
-            start = replace(start, company=tuple(map(foreign_company, (views, views.reversed()))))
+            start = replace(start, company=tuple(at_once(foreign_company, (views, views.reversed()))))
         if pretrained is not None and not many:
             answered = _answered_first(start, pretrained)
             start = replace(start, informs=answered is not None)
@@ -351,12 +351,10 @@ def _answered_first(start: RefinedViews, pretrained: BoostedTrees) -> features.K
         return best_answers(some, log_odds, model.probability(found, log_odds), way.mapped.csls)
 
     ways = start, start.reversed()
-    with ThreadPoolExecutor(min(2, torch.get_num_threads())) as pool:
-        sides = [*pool.map(evidence, ways)]
-        if not any(informs for _, _, informs in sides):
-            return None
-        there, back = pool.map(answers, ways, *zip(*(side[:2] for side in sides), strict=True))
-    return answered_pairs(there, back)
+    sides = at_once(evidence, ways)
+    if not any(informs for _, _, informs in sides):
+        return None
+    return answered_pairs(*at_once(answers, ways, *zip(*(side[:2] for side in sides), strict=True)))
 
 
 def _completed(
@@ -466,8 +464,9 @@ def _labelled(
         return [None for _ in starts]
     ways = [(pairs, list[tuple[NDArray[Any], ...]]()) for pairs in (given, given.reversed())[: len(starts)]]
     for fold in _folds(starts[0], given, rng):  # one after the other: rows of all words are large
-        for own, (pairs, found) in zip((fold, fold.reversed()), ways, strict=False):
-            found.append(own.labelled(pairs))
+        labelled = at_once(_Fold.labelled, (fold, fold.reversed()), (pairs for pairs, _ in ways))
+        for (_, found), own in zip(ways, labelled, strict=True):
+            found.append(own)
     return [
         _Labelled(
             *map(np.concatenate, zip(*found, strict=True)),

@@ -11,7 +11,6 @@ found so, some more than are asked for, are then compared as a whole. The sample
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,15 +20,16 @@ from torch.nn.functional import normalize
 
 from muse.search.approximate import BEST, Demand
 from muse.search.bidirectional_search import BothDirections
-from muse.search.exact import Neighbours, nearest, nonzero_places
-from muse.vectors import Matrix, Numbers
+from muse.search.exact import Neighbours, at_once, merged, nearest, nonzero_places
+from muse.vectors import Flags, Matrix, Numbers
 
 CLUSTERS = 1.5  # in square roots of the number of keys
 LEARNED_FROM, ROUNDS = 40, 4  # keys a cluster, and rounds of k-means
 SAMPLE = 400  # queries whose nearest keys are searched exactly
 MOST_SEARCHED = 0.4  # of the clusters: to look through more takes as long as an exact search
-FEW = 4  # clusters, after which fewer keys of the next are near enough to be kept
+FEW = 4  # clusters, whose keys tell how near those that are kept must be
 ROUNDING = 1e-6  # of a product
+TIES = 1e-7  # by which each cluster is nearer than the one before
 BLOCK = 8_192  # queries at a time
 COMPARED_FIRST = 0.8, 0.85, 0.9, 0.95  # of the squared lengths of keys, in the components compared first
 FOUND_FIRST = 1.25, 20  # times as many keys as asked for, and keys at least
@@ -40,24 +40,32 @@ ONE, KEY_BITS, QUERY_FROM = 2.0**24, 24, 50
 
 def nearest_both_by_clusters(source: Tensor, target: Tensor, k: int, demand: Demand) -> BothDirections:
     """The k nearest targets (n, d) of every source, and back, as far as either direction finds them."""
-    with ThreadPoolExecutor(min(2, torch.get_num_threads())) as pool:
-        sides = (source, target), (target, source), (k, k), (demand, demand)
-        there, back = pool.map(nearest_by_clusters, *sides)
-        return BothDirections(*pool.map(_completed, (there, back), (back, there)))
+    sides = (source, target), (target, source), (k, k), (demand, demand)
+    there, back = at_once(nearest_by_clusters, *sides)
+    return BothDirections(*at_once(_completed, (there, back), (back, there)))
 
 
 def _completed(found: Neighbours, back: Neighbours) -> Neighbours:
     """The k nearest (n, k) of those found and of those by which a row was found, among their own (m, k)."""
-    count, k = found.indices.shape
-    pairs = np.arange(count)[:, None] << KEY_BITS | found.indices.numpy()
-    others = back.indices.numpy() << KEY_BITS | np.arange(len(back.indices))[:, None]
-    pairs, places = np.unique(np.append(pairs, others), return_index=True)
-    scores = np.append(found.scores.numpy(), back.scores.numpy())[places]
-    rows = pairs >> KEY_BITS
-    order = np.argsort(rows + (1 - scores.astype(np.float64)) / 4)  # a product is -1 or more
-    rank = np.arange(len(rows)) - np.searchsorted(rows, np.arange(count))[rows]
-    best = order[rank < k].reshape(count, k)
-    return Neighbours(torch.from_numpy(scores[best]), torch.from_numpy(pairs[best] % 2**KEY_BITS))
+    extra = list[tuple[Tensor, ...]]()
+    for begin in range(0, len(back.indices), BLOCK):
+        some = back.of(slice(begin, begin + BLOCK))
+        place, column = (some.scores > found.scores[some.indices, -1]).nonzero().unbind(1)
+        rows, keys = some.indices[place, column], begin + place
+        missed = (found.indices[rows] != keys[:, None]).all(dim=1)
+        extra.append((rows[missed], keys[missed], some.scores[place, column][missed]))
+    rows, keys, scores = map(torch.cat, zip(*extra, strict=True))
+    if not len(rows):
+        return found
+    own, places, counts = np.unique(rows.numpy(), return_inverse=True, return_counts=True)
+    order = np.argsort(places, kind="stable")
+    places, rank = places[order], np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
+    others = Neighbours(*(one.new_zeros(len(own), int(counts.max())) for one in (scores, keys)))
+    others.scores.fill_(-torch.inf)
+    others.scores[places, rank], others.indices[places, rank] = scores[order], keys[order]
+    asked = torch.from_numpy(own)
+    best = merged(found.of(asked), others, found.indices.shape[1])
+    return Neighbours(*(whole.index_copy(0, asked, some) for whole, some in zip(found, best, strict=True)))
 
 
 def nearest_by_clusters(queries: Tensor, keys: Tensor, k: int, demand: Demand, seed: int = 0) -> Neighbours:
@@ -72,7 +80,7 @@ def nearest_by_clusters(queries: Tensor, keys: Tensor, k: int, demand: Demand, s
     sample = queries[torch.from_numpy(np.sort(rng.permutation(len(queries))[:SAMPLE]))]
     best = nearest(sample, rows, BEST).indices
     many = max(round(FOUND_FIRST[0] * k), FOUND_FIRST[1])
-    components = _compared_first(learned_from, sample, rows, best[:, :k], many, demand)
+    components = _compared_first(learned_from, sample[::2], rows, best[::2, :k], many, demand)
     first = rows @ components
     centres = _centres(learned_from @ components, count)
     cluster = (first @ centres.T).argmax(dim=1)  # (m,)
@@ -81,11 +89,14 @@ def nearest_by_clusters(queries: Tensor, keys: Tensor, k: int, demand: Demand, s
         return nearest(queries, keys, k)
     order = cluster.argsort(stable=True)
     starts = np.searchsorted(cluster[order].numpy(), np.arange(len(centres) + 1))
-    lists = _Lists(first[order], (order if places is None else places[order]).numpy(), starts, centres)
+    names = order if places is None else places[order]
+    lists = _Lists(first[order].numpy(), names.numpy(), starts, centres.numpy())
     blocks = torch.split(queries, BLOCK)
-    near = np.concatenate([lists.nearest(block @ components, many, searched) for block in blocks])
-    cosines, names = compared(queries.numpy(), keys.numpy(), near)
-    found = Neighbours(torch.from_numpy(cosines[:, :k].copy()), torch.from_numpy(names[:, :k].copy()))
+    near = np.concatenate([lists.nearest((block @ components).numpy(), many, searched) for block in blocks])
+    best_of_near = (
+        torch.from_numpy(one[:, :k].copy()) for one in compared(queries.numpy(), keys.numpy(), near)
+    )
+    found = Neighbours(*best_of_near)
     few = torch.from_numpy((near < 0).any(axis=1))  # the clusters looked through had fewer keys
     if few.any():
         found.scores[few], found.indices[few] = nearest(queries[few], keys, k)
@@ -95,9 +106,13 @@ def nearest_by_clusters(queries: Tensor, keys: Tensor, k: int, demand: Demand, s
 def compared(rows: Matrix, others: Matrix, near: Numbers) -> tuple[Matrix, Numbers]:
     """Unit rows (n, d) and those `near` (n, j) among others (m, d): cosines and these, nearest first."""
     cosines = np.empty(near.shape, np.float32)
+    room = np.empty((COMPARED_QUERIES * near.shape[1], others.shape[1]), others.dtype)
     for begin in range(0, len(rows), COMPARED_QUERIES):
-        block = slice(begin, begin + COMPARED_QUERIES)
-        cosines[block] = np.matmul(others[near[block]], rows[block, :, None])[:, :, 0]
+        some = near[begin : begin + COMPARED_QUERIES]
+        own = others.take(some.ravel(), 0, room[: some.size], "clip").reshape(*some.shape, -1)
+        np.matmul(
+            own, rows[begin : begin + len(some), :, None], out=cosines[begin : begin + len(some), :, None]
+        )
     order = np.argsort(-cosines, axis=1, kind="stable")
     return np.take_along_axis(cosines, order, 1), np.take_along_axis(near, order, 1)
 
@@ -143,47 +158,53 @@ def _searched(sample: Tensor, centres: Tensor, held: Tensor, demand: Demand) -> 
 class _Lists:
     """Keys (m, d) and their numbers `places` (m,), cluster by cluster, from these `starts` (c + 1,)."""
 
-    keys: Tensor
+    keys: Matrix
     places: Numbers
     starts: Numbers
-    centres: Tensor
+    centres: Matrix
 
-    def nearest(self, queries: Tensor, k: int, searched: int) -> Numbers:
+    def nearest(self, queries: Matrix, k: int, searched: int) -> Numbers:
         """The k nearest keys (b, k) of queries (b, d) in so many clusters; -1 where these have fewer."""
-        near = (queries @ self.centres.T).topk(searched, dim=1).indices.numpy()  # (b, searched)
-        least, names = self._bounds(queries, near[:, :1], k), np.full((len(queries), k), -1)
-        found = np.zeros(0, np.int64)
-        for some in np.split(near, [FEW], axis=1):
-            found = np.sort(np.concatenate([found, *self._nearer(queries, some, least)]))
-            asking = found >> QUERY_FROM
-            rank = np.arange(len(found)) - np.searchsorted(asking, np.arange(len(queries)))[asking]
-            last = rank == k - 1
-            least[asking[last]] = 1 - (found[last] % 2**QUERY_FROM >> KEY_BITS) / ONE
-            found, asking, rank = found[rank < k], asking[rank < k], rank[rank < k]
-        names[asking, rank] = self.places[found % 2**KEY_BITS]
+        # Of a query of zeros all products are the same, yet it looks through no more clusters than others.
+        products = queries @ self.centres.T + np.float32(TIES) * np.arange(
+            len(self.centres), dtype=np.float32
+        )
+        best = np.partition(products, -searched, axis=1)[:, -searched:]
+        least = self._bounds(queries, products >= np.partition(best, -FEW, axis=1)[:, -FEW, None], k)
+        found = np.sort(np.concatenate([*self._nearer(queries, products >= best[:, :1], least)]))
+        asking = found >> QUERY_FROM
+        rank = np.arange(len(found)) - np.searchsorted(asking, np.arange(len(queries)))[asking]
+        kept, names = rank < k, np.full((len(queries), k), -1)
+        names[asking[kept], rank[kept]] = self.places[found[kept] % 2**KEY_BITS]
         return names
 
-    def _bounds(self, queries: Tensor, near: Numbers, k: int) -> Matrix:
-        """Less than the k-th largest product (b,) with the keys of one cluster `near` (b, 1) each."""
-        least = np.full(len(queries), -np.inf, np.float32)
+    def _bounds(self, queries: Matrix, near: Flags, k: int) -> Matrix:
+        """Less than the k-th largest product (b,) with the keys of some clusters (b, c), `near` each."""
+        best, place = np.full((len(queries), FEW, k), -np.inf, np.float32), np.zeros(len(queries), np.int64)
         for asking, _, products in self._products(queries, near):
-            if products.shape[1] >= k:
-                least[asking] = products.topk(k, dim=1).values[:, -1].numpy() - ROUNDING
-        return least
+            if (more := products.shape[1] - k) > 0:
+                products = np.partition(products, more, axis=1)[:, more:]
+            best[asking, np.minimum(place[asking], FEW - 1), : products.shape[1]] = products
+            place[asking] += 1
+        best = np.partition(best.reshape(len(queries), -1), -k, axis=1)
+        return np.asarray(best[:, -k] - ROUNDING, np.float32)
 
-    def _nearer(self, queries: Tensor, near: Numbers, least: Matrix) -> Iterator[Numbers]:
-        """Yields the keys in clusters `near` (b, s) whose product with a query is above its `least` (b,)."""
-        for asking, start, tensor in self._products(queries, near):
-            products = tensor.numpy()
+    def _nearer(self, queries: Matrix, near: Flags, least: Matrix) -> Iterator[Numbers]:
+        """Yields the keys of clusters (b, c) `near` a query whose product with it is above `least` (b,)."""
+        for asking, start, products in self._products(queries, near):
             chosen = np.flatnonzero(products > least[asking, None])
             query, key = np.divmod(chosen, max(1, products.shape[1]))
             far = ((1 - products.ravel()[chosen]) * ONE).clip(0, 2 * ONE).astype(np.int64)
             yield asking[query] << QUERY_FROM | far << KEY_BITS | start + key
 
-    def _products(self, queries: Tensor, near: Numbers) -> Iterator[tuple[Numbers, int, Tensor]]:
-        """Yields queries (a,), the first key of a cluster `near` (b, s) to each, and products (a, c)."""
-        order = np.argsort(near.ravel(), kind="stable")
-        ends = np.searchsorted(near.ravel()[order], np.arange(len(self.starts)))
-        for cluster, (start, stop) in enumerate(zip(self.starts, self.starts[1:], strict=False)):
-            asking = order[ends[cluster] : ends[cluster + 1]] // near.shape[1]
-            yield asking, start, queries[torch.from_numpy(asking)] @ self.keys[start:stop].T
+    def _products(self, queries: Matrix, near: Flags) -> Iterator[tuple[Numbers, int, Matrix]]:
+        """Yields the queries (a,) that clusters (b, c) are `near`, their first keys, and products (a, k)."""
+        clusters, asking = near.T.nonzero()
+        ends = np.searchsorted(clusters, np.arange(len(self.starts)))
+        rows, sizes = np.empty_like(queries), np.diff(self.starts)
+        room = np.empty(int((np.diff(ends) * sizes).max()), np.float32)
+        for cluster, (start, size) in enumerate(zip(self.starts, sizes, strict=False)):
+            some = asking[ends[cluster] : ends[cluster + 1]]
+            own = queries.take(some, 0, rows[: len(some)], "clip")
+            out = room[: len(some) * size].reshape(len(some), size)
+            yield some, start, np.matmul(own, self.keys[start : start + size].T, out=out)
