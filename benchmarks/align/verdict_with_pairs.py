@@ -26,7 +26,7 @@ import numpy as np
 from benchmarks.support.draws import write_draw
 from benchmarks.support.kept_rows import read_rows
 from benchmarks.support.options import NEEDED, command_line
-from benchmarks.support.pairs import SHARED, find_pair
+from benchmarks.support.pairs import SHARED, find_pair, known_targets
 from benchmarks.support.tables import append_rows, commit, header, numbers, row, today
 from muse.api.run import run
 from muse.api.settings import settings_of
@@ -100,6 +100,9 @@ def made(asked: argparse.Namespace, folder: Path) -> Iterator[dict[str, Any]]:
         new |= {"commit": commit(), "date": today()}
         for end, path in (("", pair.must_train_in(folder)), ("_gold", pair.gold_in(folder))):
             asked_for = Lexicon(tuple(one for one in read_lexicon(path).pairs if one[0] not in known))
+            sides = (report.aligned.vectors(one) for one in (pair.source, pair.target))
+            if not known_targets(asked_for, *sides):
+                continue  # of few words, all pairs may be given
             if len(asked_for) < LEAST_QUERIES:
                 continue
             ways: dict[str, Any] = {"source": pair.source, "target": pair.target}

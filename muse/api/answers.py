@@ -100,7 +100,7 @@ def _choose(
         report = one.report
         if report.by != "csls":
             share = frequent_probability(one.answers)
-            expected = ExpectedPrecision.of(share, report.evidence, report.tested)
+            expected = report.expected or ExpectedPrecision.of(share, report.evidence, report.tested)
             report = replace(report, expected=expected)
             write_answers(folder, way, replace(one.answers, report=report.as_json()))
             if one.unseen is not None:

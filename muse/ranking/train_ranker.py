@@ -40,6 +40,7 @@ from muse.ranking.candidates import (
 )
 from muse.ranking.canonical import Maps, dots, refine
 from muse.ranking.completed import MadeRows
+from muse.ranking.expected import ExpectedPrecision, frequent_probability, log_odds_of
 from muse.ranking.external_scores import ExternalScores, OutsideOdds, measured_odds
 from muse.ranking.model import (
     AnswerModel,
@@ -415,9 +416,21 @@ def _more_mutual(
         by = mutual_shift(there, back)
     elif there_without is not None and back_without is not None:
         by = mutual_shift(there_without, back_without)
+        return tuple(_held_down(_calibrated(one, by)) for one in shown)
     else:
         return tuple(shown)
     return tuple(_calibrated(one, by) for one in shown)
+
+
+def _held_down(found: ChosenAnswers) -> ChosenAnswers:
+    """The answers, promising no more than is expected with the words held out.
+
+    Of these one translation was known, by which alone probabilities would be too low.
+    """
+    promised = frequent_probability(found.answers)
+    expected = ExpectedPrecision.of(promised, found.report.evidence, found.report.tested)
+    found = replace(found, report=replace(found.report, expected=expected))
+    return _calibrated(found, min(0.0, log_odds_of(expected.p_at_1 / 100) - log_odds_of(promised)))
 
 
 def _calibrated(found: ChosenAnswers, by: float) -> ChosenAnswers:

@@ -10,6 +10,7 @@ import pytest
 
 from muse.errors import BadFile
 from muse.ranking.candidates import Candidates, NeighbourLists
+from muse.ranking.expected import frequent_probability
 from muse.ranking.features import NAMES, HeldOutRows, KnownPairs, places_of
 from muse.ranking.model import (
     AnswerModel,
@@ -138,6 +139,19 @@ def test_maps_that_saw_the_pairs_are_not_believed() -> None:
     )
     assert right(two.answers, made, but=known) > right(one.answers, made, but=known)
     assert (one.report.csls or 0) > 0.95 > (two.report.csls or 0)
+
+
+@pytest.mark.slow
+def test_answers_promise_no_more_than_words_held_out_show() -> None:
+    made, known = made_up(500, noise=1.2), pairs(made_up(500))
+    promised = list[float]()
+    for noise in (1.2, 2.5):  # of the maps that did not learn from the pairs
+        fold = HeldOutRows(*made_up(500, noise).rows, np.ones(len(known), bool))
+        given = KnownPairs(known, np.ones(len(known)), (fold,))
+        options: Any = {"rng": np.random.default_rng(0), "config": FEW, "pretrained": read_pretrained()}
+        there, _ = learn_answers(made.words, made.rows, given, **options)
+        promised.append(frequent_probability(there.answers))
+    assert promised[1] < promised[0] - 0.1
 
 
 def test_saved_without_pickle(cipher: Cipher) -> None:
