@@ -141,7 +141,7 @@ def learn_answers(
     made = forms.made(words, rows) if len(given.pairs) else ()
     start = RefinedViews.of(words, rows, given, rng=rng, pretrained=pretrained, made=made)
     starts = (start, start.reversed()) if both else (start,)
-    labelled = _labelled(starts, given, rng)
+    labelled = _labelled(starts, given, rng, pretrained)
     unspelled = pretrained.unspelled if isinstance(pretrained, PretrainedTrees) else None
     if unspelled is not None and start.informs is False and not any(labelled):
         completed = replace(start, made=made or forms.made(words, rows))
@@ -471,7 +471,10 @@ class _Fold(TwoWay):
 
 
 def _labelled(
-    starts: Sequence[RefinedViews], given: features.KnownPairs, rng: np.random.Generator
+    starts: Sequence[RefinedViews],
+    given: features.KnownPairs,
+    rng: np.random.Generator,
+    pretrained: BoostedTrees | None,
 ) -> list[_Labelled | None]:
     """The words of the pairs, in each direction, each with evidence learned without its own pairs.
 
@@ -481,7 +484,7 @@ def _labelled(
     if not _is_enough(given) or same.mean() > MOST_SAME:
         return [None for _ in starts]
     ways = [(pairs, list[tuple[NDArray[Any], ...]]()) for pairs in (given, given.reversed())[: len(starts)]]
-    for fold in _folds(starts[0], given, rng):  # one after the other: rows of all words are large
+    for fold in _folds(starts[0], given, rng, pretrained):  # one after the other: rows of all words are large
         labelled = at_once(_Fold.labelled, (fold, fold.reversed()), (pairs for pairs, _ in ways))
         for (_, found), own in zip(ways, labelled, strict=True):
             found.append(own)
@@ -500,8 +503,17 @@ def _is_enough(given: features.KnownPairs) -> bool:
     return len(np.unique(given.pairs[:, 0])) >= LEAST_WORDS
 
 
-def _folds(start: RefinedViews, given: features.KnownPairs, rng: np.random.Generator) -> Iterator[_Fold]:
-    """Views by rows learned without some pairs; a source word is without its pair in one at most."""
+def _folds(
+    start: RefinedViews,
+    given: features.KnownPairs,
+    rng: np.random.Generator,
+    pretrained: BoostedTrees | None,
+) -> Iterator[_Fold]:
+    """Views by rows learned without some pairs; a source word is without its pair in one at most.
+
+    Where the mapping was learned from the pairs, so are the answers that refine the rows: other forms and
+    neighbours of a held-out word have those of its translation. Those of a fold are by its own mapping.
+    """
     views = start.mapped
     if given.held_out:
         folds = [
@@ -512,8 +524,12 @@ def _folds(start: RefinedViews, given: features.KnownPairs, rng: np.random.Gener
         fold = (rng.permutation(len(sources)) % FOLDS)[place]
         folds = [(views, fold == number) for number in range(FOLDS)]
     for mapped, without in folds:  # with the lists of all pairs
-        if start.answered is not None:
-            yield _Fold(mapped, _refined(mapped, start.answered, given, start.made, without)[0], without)
+        answered = start.answered
+        if answered is not None and given.held_out and pretrained is not None:
+            own = _completed(mapped, (), given.pairs[without])
+            answered = _answered_first(replace(start, mapped=own), pretrained)
+        if answered is not None:
+            yield _Fold(mapped, _refined(mapped, answered, given, start.made, without)[0], without)
         elif given.held_out:
             yield _Fold(mapped, _completed(mapped, start.made, given.pairs[without]), without)
         else:
