@@ -169,16 +169,17 @@ def groups_of(row: Row) -> tuple[str, ...]:
 
 
 def error_of(rows: Sequence[Row]) -> float:
-    """The root mean square, in log odds, of `surest` against `rarer`."""
-    known = [(float(row["rarer"]), float(row["surest"])) for row in rows if row["rarer"]]
+    """The root mean square, in log odds, of the estimates against `rarer`."""
+    known = [(float(row["rarer"]), float(row["expected"])) for row in rows if row["rarer"]]
     return float(np.sqrt(np.mean([(log_odds_of(true) - log_odds_of(one)) ** 2 for true, one in known])))
 
 
 def errors(path: Path) -> None:
     """Prints the error in log odds, and how far off the estimates are for each language."""
     found = [row for row in read_rows(path) if row["expected"]]
-    alone = [row for row in found if row["help"] == NONE]
-    print(f"ERROR = {error_of(alone):.3f}, on the training lists of spaces without pairs\n")
+    for given in GIVEN.values():
+        print(f"{error_of([row for row in found if given in groups_of(row)]):.3f} {given}, in log odds")
+    print()
     columns = (
         "estimates",
         "mean absolute error",
@@ -196,10 +197,14 @@ def errors(path: Path) -> None:
             values = np.array([[float(row[key]) for key in kept] for row in of])
             true, expected, plain, low, high, calibration, noise = values.T
             off = [100 * abs(true - one).mean() for one in (expected, plain)]
-            others = [row for row in alone if language not in (row["source"], row["target"])]
+            others = [row for row in found if language not in (row["source"], row["target"])]
+            error = {
+                given: error_of([row for row in others if given in groups_of(row)])
+                for given in GIVEN.values()
+            }
             odds = np.log(values[:, :2] / (1 - values[:, :2]))
-            apart = abs(odds[:, 0] - odds[:, 1]) <= WIDTH * error_of(others)
-            inside = (low <= true) & (true <= high), apart
+            width = WIDTH * np.array([error[groups_of(row)[2]] for row in of])
+            inside = (low <= true) & (true <= high), abs(odds[:, 0] - odds[:, 1]) <= width
             shares = (f"{100 * one.mean():.0f} %" for one in inside)
             medians = (f"{np.median(one):.3f}" for one in (calibration, noise))
             figures = (*(f"{one:.1f}" for one in off), *shares, *medians)
