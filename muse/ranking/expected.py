@@ -19,8 +19,8 @@ from muse.space.derived import AnswerTable
 
 FREQUENT = 20_000
 ERROR = 0.25  # the root mean square, in log odds
-# Where pairs were given: that of French, German, Italian and Spanish with 500 and 5,000, .45, and of Russian with
-# 500, .42. Held-out pairs are of words that are easier than others, by how much differs.
+# Where pairs were given: that of French, German, Italian and Spanish with 500 and 5,000, .45, and of Russian
+# with 500, .42. Held-out pairs are of words that are easier than others; by how much differs.
 ERROR_WITH_PAIRS = 0.45
 WIDTH = 1.96  # of the interval, in errors
 LEAST_SHARE = 0.005  # shares are clipped to it and its complement

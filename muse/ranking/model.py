@@ -40,7 +40,7 @@ OUTSIDE_WEIGHT = 2.0  # of outside log odds: pretrained trees are too sure. Chos
 # With outside scores the mapping may be weak, and more of the log odds wrong: on training lists of six pairs.
 OUTSIDE_CURVE = 0.46, 0.45
 CURVE = 0.64, 0.55  # slope and shift of log odds by pretrained trees, as logistic regression finds them
-UNSPELLED_CURVE = 0.78, 0.25  # by those for languages spelled unlike: training lists of en-it, en-fr and en-de
+UNSPELLED_CURVE = 0.78, 0.25  # by those for languages spelled unlike: training lists of three pairs
 # The better a mapping, the more words are each other's answer, and the more of the answers are right: what
 # is added to the log odds of their probabilities, by the log odds of the mutual share. In a small vocabulary
 # more words are mutual, and no more right: the log odds grow by MUTUAL_OF_FEW as the words get e times fewer.
