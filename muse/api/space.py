@@ -244,10 +244,8 @@ class InteractiveSpace(Space):
         belong together. `encoder` is a sentence encoder, its name, or its folder; `src` and `tgt` are as of
         `link`. MissingExtra without the package muse.sentences.
         """
-        texts, way = (
-            (all_strings(source, "source"), all_strings(target, "target")),
-            direction_of(self, src, tgt),
-        )
+        texts = all_strings(source, "source"), all_strings(target, "target")
+        way = direction_of(self, src, tgt)
         align = load_optional("sentences.text_alignment").align_sentences
         found = align(self, way, texts, encoder=encoder, largest=largest)
         return [(texts[0][slice(*one)], texts[1][slice(*two)], share) for one, two, share in found]
