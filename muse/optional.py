@@ -47,6 +47,7 @@ PACKAGES = (
         },
     ),
     OptionalPackage("examples", {"Use it": "command.index_text"}),
+    OptionalPackage("terms", {"Use it": "command.terms"}, needs=("embedding",)),
     OptionalPackage("cluster"),
     OptionalPackage("dictionary_formats", {"dictionaries": "formats.FORMATS"}),
 )

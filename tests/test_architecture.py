@@ -34,7 +34,12 @@ LAYERS = (
 )
 CORE_TYPES = {"vectors", "lexicon", "alignment"}
 # Optional packages import the core, and of one another what this says; the core imports none of them.
-OPTIONAL_IMPORTS = {"web": {"report"}, "sentences": {"cluster"}, "links": {"cluster"}}
+OPTIONAL_IMPORTS = {
+    "web": {"report"},
+    "sentences": {"cluster"},
+    "links": {"cluster"},
+    "terms": {"embedding"},
+}
 # The disk is the border: of what stands above learning, only these see it.
 SEE_LEARNING = {"learn", "api", "commands"}
 
@@ -79,6 +84,7 @@ ONLY_USERS = {
         "ranking.probability",
         "ranking.spelling",
         "space.inflections",
+        "terms",
         "evaluation",
         "sentences.evaluation.transfer",
     },

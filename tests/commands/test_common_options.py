@@ -24,6 +24,7 @@ UNUSED = {
     "link": {"--seed"},
     "map": {"--seed", "--device"},
     "neighbours": {"--seed"},
+    "terms": {"--seed", "--device"},
     "train-lm": {"--seed", "--device", "--threads"},
     **{f"evaluate {task}": {"--device"} for task in ("sts", "relatedness", "nli", "transfer", "probe")},
 }

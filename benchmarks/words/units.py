@@ -1,0 +1,238 @@
+"""P@1, P@5 and calibration of units of several words, by dictionaries that texts happen to contain.
+
+    python -m benchmarks.words.units SPACE --texts de=FILE --texts en=FILE [--dictionaries FOLDER]
+        [--part report] [--model]
+
+The entries of several words in Debian's dict-de-en and dict-freedict-*, in /usr/share/dictd or the FOLDER
+that they were unpacked to, measure only: none is copied here. One half of them, by a hash of the unit, is
+`choose`: what is set was set on it, and --model prints the model that it teaches; the other is `report`. A
+unit counts that stands five times in its text; answers are words of the space and units found in the other
+text. Beside `muse terms` stand the mean of the parts' vectors, and each part's first translation.
+"""
+
+import gzip
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from benchmarks.support.options import POSITIONAL, REPEATED, command_line
+from benchmarks.support.tables import header, heading, row
+from muse.ranking.lookup import lookup_entry
+from muse.space import Space, load_space
+from muse.terms.evidence import FEATURES, Entries, UnitCandidates, gather
+from muse.terms.glossary import (
+    TermConfig,
+    TermText,
+    compounds_of,
+    entries_of,
+    known_parts,
+    part_translations,
+    read_term_text,
+)
+from muse.terms.model import TermModel
+from muse.terms.parts import Sparse
+from muse.text.surface import grouped, joined
+from muse.text.tokens import Tokeniser
+from muse.vectors import Doubles, Flags, Numbers
+
+DICTIONARIES = {
+    ("de", "en"): "german-english", ("en", "de"): "english-german",
+    ("fr", "en"): "freedict-fra-eng", ("en", "fr"): "freedict-eng-fra",
+}  # fmt: skip
+Gold = dict[str, set[str]]
+# What an entry has beside its words, and places for objects, with which it is no unit of text.
+_REMARKS = re.compile(r"\{[^}]*\}|\[[^\]]*\]|\([^)]*\)|<[^>]*>|/[^/]*/")
+_OBJECTS = re.compile(r"\b(etw|jdn|jdm|jds|jd|sth|sb|so|qn|qch|one's|sich|oneself|se)\b")
+_PARTIAL = re.compile("[(/]")  # of an entry that is more than a unit, or several
+_HEADWORD = re.compile(r"(.+?) /[^/]+/")
+_ARTICLES = {
+    "en": {"to", "the", "a", "an"}, "de": {"der", "die", "das", "ein", "eine"},
+    "fr": {"le", "la", "les", "l'", "un", "une"},
+}  # fmt: skip
+COLUMNS = ("direction", "by", "units", "answerable", "P@1", "P@5", "P@1 of answerable", "calibration")
+
+
+def read_gold(folder: Path, direction: tuple[str, str]) -> Gold:
+    """The translations of the entries of several words, in both dictionaries of a pair of languages."""
+    found: Gold = {}
+    for way in (direction, direction[::-1]):
+        for source, target in _pairs(folder / f"{DICTIONARIES[way]}.dict.dz", way):
+            one, other = (source, target) if way == direction else (target, source)
+            if " " in one:
+                found.setdefault(one, set()).add(other)
+    return found
+
+
+def _pairs(path: Path, way: tuple[str, str]) -> Iterator[tuple[str, str]]:
+    """The pairs of a dictionary of dictd: a headword, and lines of its translations."""
+    tokenisers, freedict, head = [Tokeniser(one) for one in way], "freedict" in path.name, ""
+    with gzip.open(path, "rt", encoding="utf-8", errors="replace") as file:
+        for line in file:
+            if freedict and (match := _HEADWORD.match(line)):
+                head = match[1]
+            elif not freedict and line[:1].strip():
+                head = "" if _PARTIAL.search(line) else line
+            elif head and (freedict and line[:1].strip() or line.startswith("   ")):
+                for part in re.split("[,;]" if freedict else ";", re.sub(r"^\d+\. ", "", line)):
+                    if not freedict and _PARTIAL.search(part):
+                        continue
+                    pair = [_clean(*one) for one in zip((head, part), tokenisers, strict=True)]
+                    if all(pair):
+                        yield pair[0], pair[1]
+
+
+def _clean(text: str, tokeniser: Tokeniser) -> str:
+    """The tokens of an entry, in lower case with spaces between; "" if it is no unit of text."""
+    text = _REMARKS.sub("", text).replace("\u2010", "-").strip(" .!?\n")
+    if _OBJECTS.search(text):
+        return ""
+    tokens = [joined(one, "_").lower() for one in grouped(tokeniser.tokens(text), tokeniser.language)]
+    while len(tokens) > 1 and tokens[0] in _ARTICLES[tokeniser.language]:
+        tokens = tokens[1:]
+    return " ".join(tokens) if all(any(map(str.isalpha, one)) for one in tokens) else ""
+
+
+def part_of(unit: str) -> str:
+    """The half of the gold that a unit is in."""
+    return "choose" if sha256(unit.encode()).digest()[0] % 2 == 0 else "report"
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """The candidates of the gold's units, and which of them are right."""
+
+    direction: str
+    units: list[str]
+    gold: list[set[str]]
+    names: list[str]
+    literal: list[str]
+    candidates: UnitCandidates
+    right: Flags
+
+    def of_part(self, part: str) -> Flags:
+        """Which units are in a half."""
+        return np.array([part_of(unit) == part for unit in self.units])
+
+    def shown(self, scores: Doubles, part: str, by: str, *, probable: bool = False) -> dict[str, object]:
+        """The row of a table for candidates in the order of `scores`."""
+        places = self.candidates.places
+        order = np.lexsort((-scores, places))
+        bounds = np.searchsorted(places[order], np.arange(len(self.units) + 1))
+        spans = [order[begin:end] for begin, end in zip(bounds, bounds[1:], strict=False)]
+        first = np.array([bool(self.right[span[:1]].any()) for span in spans])
+        five = np.array([bool(self.right[span[:5]].any()) for span in spans])
+        some, known = self.of_part(part), {*self.names}
+        able = some & np.array([bool(one & known) for one in self.gold])
+        shares = np.array([scores[span[0]] for span in spans])[some]
+        return {
+            "direction": self.direction, "by": by, "units": int(some.sum()), "answerable": int(able.sum()),
+            "P@1": 100 * first[some].mean(), "P@5": 100 * five[some].mean(),
+            "P@1 of answerable": 100 * first[able].mean(),
+            "calibration": calibration(shares, first[some]) if probable else "",
+        }  # fmt: skip
+
+    def rows(self, model: TermModel, part: str) -> Iterator[dict[str, object]]:
+        """The rows of a table."""
+        values = self.candidates.values.astype(np.float64)
+        yield self.shown(model.probabilities(values), part, "muse terms", probable=True)
+        yield self.shown(values[:, FEATURES.index("csls by contexts")], part, "contexts alone")
+        yield self.shown(values[:, FEATURES.index("cosine of the parts")], part, "mean of the parts")
+        some = self.of_part(part)
+        exact = np.array([one in gold for one, gold in zip(self.literal, self.gold, strict=True)])
+        able = some & np.array([bool(one & {*self.names}) for one in self.gold])
+        yield {
+            "direction": self.direction, "by": "part by part", "units": int(some.sum()),
+            "answerable": int(able.sum()), "P@1": 100 * exact[some].mean(), "P@5": "",
+            "P@1 of answerable": 100 * exact[able].mean(), "calibration": "",
+        }  # fmt: skip
+
+
+def calibration(shares: Doubles, right: Flags) -> float:
+    """The expected calibration error over ten bins of equal width."""
+    bins = np.minimum((shares * 10).astype(int), 9)
+    gaps = [abs(shares[bins == one].sum() - right[bins == one].sum()) for one in range(10)]
+    return float(sum(gaps) / len(shares))
+
+
+def measured(space: Space, texts: dict[str, list[Path]], folder: Path) -> Iterator[Measured]:
+    """The candidates of both directions."""
+    ways = [(one, two) for one in texts for two in texts if one != two]
+    config = TermConfig()
+    gold, sides, found = dict[str, Gold](), dict[str, TermText](), dict[str, int]()
+    with TemporaryDirectory() as scratch:
+        for one, two in ways:
+            side = read_term_text(texts[one], space.vectors(one), Path(scratch), config, config.answers)
+            gold[one], found[one] = read_gold(folder, (one, two)), len(side.units)
+            sides[one] = side.with_units(gold[one])
+        entries = {one: entries_of(space, sides[one], two) for one, two in ways}
+    tables = {one: part_translations(space, (one, two), known_parts(sides[one])) for one, two in ways}
+    for one, two in ways:
+        names = sides[one].names
+        wanted = np.array([place for place, name in enumerate(names) if name in gold[one]])
+        source = only(entries[one], wanted)
+        target = only(entries[two], np.arange(found[two]))
+        made_of = compounds_of(sides[one], config.units.edge, tables[one], space.vectors(two))[wanted]
+        candidates = gather(source, target, (tables[one], tables[two]), made_of)
+        units = [names[place] for place in wanted.tolist()]
+        pairs = zip(candidates.places.tolist(), candidates.columns.tolist(), strict=True)
+        right = np.array([target.names[column] in gold[one][units[place]] for place, column in pairs])
+        literal = [part_by_part(unit, tables[one], space, (one, two)) for unit in units]
+        answers = [gold[one][unit] for unit in units]
+        yield Measured(f"{one}-{two}", units, answers, [*target.names], literal, candidates, right)
+
+
+def only(entries: Entries, units: Numbers) -> Entries:
+    """The words, and these units (q,)."""
+    n = len(entries.word_rows)
+    kept = np.concatenate([np.arange(n), n + units])
+    return replace(
+        entries, names=[entries.names[place] for place in kept.tolist()], shares=entries.shares[units],
+        lengths=entries.lengths[kept], context_rows=entries.context_rows[units], counts=entries.counts[units],
+        frequency=entries.frequency[kept],
+    )  # fmt: skip
+
+
+def part_by_part(unit: str, table: Sparse, space: Space, way: tuple[str, str]) -> str:
+    """The first translation of each word of a unit; words without one stay."""
+    source, target = map(space.vectors, way)
+    found = []
+    for word in unit.split(" "):
+        entry = lookup_entry(word, source)
+        options = table[source.index[entry] if entry is not None else slice(0)]
+        found.append(target.words[options.indices[options.data.argmax()]] if options.nnz else word)
+    return " ".join(found)
+
+
+def main() -> None:
+    """Prints a row for each direction and way of translating."""
+    options = command_line(
+        __doc__, space=POSITIONAL, texts=REPEATED, dictionaries=Path("/usr/share/dictd"), part="choose",
+        model=False,
+    )  # fmt: skip
+    texts: dict[str, list[Path]] = {}
+    for one in options.texts:
+        language, _, path = one.partition("=")
+        texts.setdefault(language, []).append(Path(path))
+    every = list(measured(load_space(options.space), texts, options.dictionaries))
+    if options.model:
+        chosen = [one.of_part("choose")[one.candidates.places] for one in every]
+        values = np.concatenate(
+            [one.candidates.values[some] for one, some in zip(every, chosen, strict=True)]
+        )
+        right = np.concatenate([one.right[some] for one, some in zip(every, chosen, strict=True)])
+        model = TermModel.learned(values, right)
+        print([round(weight, 3) for weight in model.weights.tolist()], round(model.intercept, 3))
+    heading(f"Units of several words, {options.part}")
+    header(COLUMNS)
+    for one in every:
+        for found in one.rows(TermModel.shipped(), options.part):
+            row([found[name] for name in COLUMNS])
+
+
+if __name__ == "__main__":
+    main()

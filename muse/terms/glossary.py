@@ -1,0 +1,246 @@
+"""Glossary: the units of several words in two texts, with their translations by a space.
+
+The texts need not be translations of each other. Each is read once and becomes numbers on disk; what is kept
+in memory depends on the words and units found, and not on the length of the text.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import numpy as np
+
+from muse.embedding.corpus import write_corpus
+from muse.ranking.lookup import lookup_entry
+from muse.ranking.probability import find_calibration
+from muse.ranking.ranker import ranker_for
+from muse.search.retrieval import Retrieval
+from muse.space import Space
+from muse.terms.contexts import (
+    UnitIndex,
+    context_rows,
+    learn_context_map,
+    rarity_weights,
+    sum_contexts,
+)
+from muse.terms.evidence import Entries, gather
+from muse.terms.model import TermModel
+from muse.terms.parts import Sparse, compounds, rarity_of_ranks, word_shares
+from muse.terms.sequences import NumberedText, Sequences, count_sequences, number_text
+from muse.terms.units import UnitConfig, Units, find_units
+from muse.vectors import Doubles, Matrix, Numbers, ShortRepr, Vectors
+
+log = logging.getLogger(__name__)
+
+LEARNED_FROM = 10  # occurrences of a word from whose contexts the map is learned
+TRANSLATIONS = 10  # of each part
+HALF = 0.5  # occurrences more, of what the text may lack by chance
+PROBABLE = 0.02  # the least probability of a translation that a compound may be made of
+
+
+@dataclass(frozen=True)
+class TermConfig:
+    """How terms are found: units of `longest` words at most, which stand `least` times or more.
+
+    Of the source they are those of `units`, and they are translated by those of `answers`: a term may be no
+    term in the other language.
+    """
+
+    longest: int = 4
+    least: int = 5
+    units: UnitConfig = field(default_factory=UnitConfig)
+    answers: UnitConfig = UnitConfig(edge=50, association=0.2, edge_association=0.3)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TermText(ShortRepr):
+    """A text, its sequences of words and the units among them.
+
+    `entries` (v,) are the rows in the space of its words, -1 for others.
+    """
+
+    vectors: Vectors
+    text: NumberedText
+    entries: Numbers
+    sequences: Sequence[Sequences]
+    units: Units
+
+    def with_units(self, names: Iterable[str]) -> TermText:
+        """The text with these units too, behind the others; those that stand too seldom are left out."""
+        number = {word: place for place, word in enumerate(self.text.words)}
+        counts = {
+            tuple(words): count
+            for some in self.sequences[1:]
+            for words, count in zip(some.words.tolist(), some.counts.tolist(), strict=True)
+        }
+        wanted = dict.fromkeys(tuple(number.get(word, -1) for word in name.split(" ")) for name in names)
+        known = {*self.units.words}
+        new = [words for words in wanted if words in counts and words not in known]
+        return replace(self, units=self.units.extended(new, [counts[words] for words in new]))
+
+    @property
+    def names(self) -> list[str]:
+        """The units, with spaces between their words."""
+        return [" ".join(self.text.words[one] for one in words) for words in self.units.words]
+
+    @property
+    def parts(self) -> list[tuple[int, ...]]:
+        """The rows in the space of the words of each unit, -1 for others."""
+        return [tuple(self.entries[list(words)].tolist()) for words in self.units.words]
+
+    def word_rarity(self) -> Doubles:
+        """The rarity (n + 1,) of the words of the space, by their ranks there and in the text."""
+        n = len(self.vectors)
+        known = self.entries >= 0
+        in_text = np.zeros(n, np.int64)
+        np.maximum.at(in_text, self.entries[known], np.flatnonzero(known))
+        return rarity_of_ranks(np.append(np.maximum(np.arange(n), in_text), n))
+
+    def frequencies(self) -> Doubles:
+        """The log of the relative frequency (n + u,) of words of the space and of units."""
+        known = self.entries >= 0
+        times = np.bincount(self.entries[known], self.text.counts[known], len(self.vectors))
+        counts = np.concatenate([times, self.units.counts])
+        return np.asarray(np.log((counts + HALF) / self.text.tokens))
+
+    def context_rows(self) -> tuple[Matrix, Matrix]:
+        """The rows (n, d) of words of the space and (u, d) of units, by their contexts; zeros if too few."""
+        rows = np.asarray(self.vectors.matrix)[np.maximum(self.entries, 0)]
+        weights = np.where(self.entries >= 0, rarity_weights(self.text), 0).astype(np.float32)
+        frequent = int((self.text.counts >= LEARNED_FROM).sum())
+        index = UnitIndex.of(self.units.words)
+        found = sum_contexts(self.text, rows, weights, index, frequent)
+        means = found.means()
+        known = np.flatnonzero(self.entries[:frequent] >= 0)[::-1]  # of several, the most frequent is last
+        map_ = learn_context_map(means[known], rows[known], found.counts[known])
+        words = np.zeros_like(np.asarray(self.vectors.matrix))
+        words[self.entries[known]] = context_rows(means[known], map_)
+        return words, context_rows(means[frequent:], map_)
+
+
+def read_term_text(
+    texts: Sequence[Path], vectors: Vectors, folder: Path, config: TermConfig, units: UnitConfig
+) -> TermText:
+    """A text in the language of `vectors` with its `units`; files for it are made in `folder`.
+
+    Raise BadFile if there is no text.
+    """
+    tokens = folder / f"{vectors.language}.tokens"
+    write_corpus(texts, tokens, language=vectors.language)
+    text = number_text(tokens, folder / f"{vectors.language}.numbers", least=config.least)
+    sequences = count_sequences(text, folder, longest=config.longest, least=config.least)
+    found = (lookup_entry(word, vectors) for word in text.words)
+    entries = np.array([-1 if entry is None else vectors.index[entry] for entry in found])
+    ranks = np.where(entries >= 0, entries, len(vectors))
+    found_units = find_units(sequences, ranks, len(vectors), units)
+    return TermText(vectors, text, entries, sequences, found_units)
+
+
+def entries_of(space: Space, text: TermText, other: str) -> Entries:
+    """The words of the space and the units of a text, to be compared with those of another language."""
+    vectors = text.vectors
+    hubness = space.find_hubness(vectors.language, other)[0].cpu().numpy()
+    names = [*vectors.words, *text.names]
+    return Entries(
+        names, word_shares(text.parts, text.word_rarity()), np.array([len(name) for name in names]),
+        np.asarray(vectors.matrix), *text.context_rows(), text.units.counts, text.frequencies(),
+        hubness,
+    )  # fmt: skip
+
+
+def part_translations(space: Space, way: tuple[str, str], words: Numbers) -> Sparse:
+    """The probabilities (n, m) of the translations of some words (w,) of a space."""
+    ranker = ranker_for(space, [], way, top=TRANSLATIONS, retrieval=Retrieval())
+    if ranker.table is None and ranker.calibration is None:
+        ranker = replace(ranker, calibration=find_calibration(space, *way))
+    shape = len(space.vectors(way[0])), len(space.vectors(way[1]))
+    if not len(words):
+        return Sparse(shape, dtype=np.float32)
+    found = ranker.best(words, fill=False)
+    some = (found.scores > -np.inf) & (np.nan_to_num(found.probability) > 0)
+    rows = np.repeat(words, found.columns.shape[1]).reshape(some.shape)
+    return Sparse((found.probability[some], (rows[some], found.columns[some])), shape)
+
+
+def compounds_of(text: TermText, edge: int, translations: Sparse, targets: Vectors) -> Sparse:
+    """The probabilities (u, m) that words of the other language are compounds of a unit's parts."""
+
+    def options(row: int) -> dict[str, float]:
+        own = slice(translations.indptr[row], translations.indptr[row + 1])
+        pairs = zip(translations.indices[own].tolist(), translations.data[own].tolist(), strict=True)
+        return {targets.words[column]: share for column, share in pairs if share >= PROBABLE}
+
+    content = ([one for one in words if one >= edge] for words in text.parts)
+    found = compounds([[options(row) for row in rows] for rows in content], targets.words)
+    places = [place for place, _ in found], [column for _, column in found]
+    return Sparse((list(found.values()), places), (len(text.units), len(targets)))
+
+
+class TermTranslation(NamedTuple):
+    """A word or unit of the other language, its probability, and how often it stands in the other text."""
+
+    target: str
+    probability: float
+    occurrences: int
+
+
+@dataclass(frozen=True)
+class FoundTerm:
+    """A unit that stands `count` times in a text, and its translations, best first.
+
+    `association`, `c_value` and `domain` say how much it is a term (`muse.terms.units`).
+    """
+
+    term: str
+    translations: Sequence[TermTranslation]
+    count: int
+    association: float
+    c_value: float
+    domain: float
+
+
+def find_terms(
+    space: Space,
+    texts: tuple[Sequence[Path], Sequence[Path]],
+    direction: tuple[str, str],
+    *,
+    top: int = 3,
+    config: TermConfig | None = None,
+    model: TermModel | None = None,
+) -> list[FoundTerm]:
+    """The units in a text, and how they may be translated by words of the space and units of the other text.
+
+    Those whose best translation is most probable come first. Raise BadFile where there is no text.
+    """
+    config, model = config or TermConfig(), model or TermModel.shipped()
+    with TemporaryDirectory() as folder:
+        source, target = (
+            read_term_text(files, space.vectors(language), Path(folder), config, units)
+            for files, language, units in zip(texts, direction, (config.units, config.answers), strict=True)
+        )
+        own, other = entries_of(space, source, direction[1]), entries_of(space, target, direction[0])
+    both = (source, direction), (target, direction[::-1])
+    forward, back = (part_translations(space, way, known_parts(text)) for text, way in both)
+    made_of = compounds_of(source, config.units.edge, forward, target.vectors)
+    found = gather(own, other, (forward, back), made_of)
+    shares = model.probabilities(found.values)
+    order = np.lexsort((-shares, found.places))
+    bounds = np.searchsorted(found.places[order], np.arange(len(source.units) + 1))
+    counts = np.rint(np.exp(other.frequency) * target.text.tokens - HALF).astype(np.int64)
+    terms = list[FoundTerm]()
+    for place, (name, count, *numbers) in enumerate(zip(source.names, *source.units.numbers, strict=True)):
+        best = order[bounds[place] : bounds[place + 1]][:top]
+        columns = found.columns[best].tolist()
+        sides = ([other.names[one] for one in columns], shares[best].tolist(), counts[columns].tolist())
+        terms.append(FoundTerm(name, list(map(TermTranslation, *sides)), count, *numbers))
+    return sorted(terms, key=lambda term: -term.translations[0].probability)
+
+
+def known_parts(text: TermText) -> Numbers:
+    """The rows (w,) of the words of units that the space has."""
+    return np.unique([part for parts in text.parts for part in parts if part >= 0]).astype(np.int64)
