@@ -38,7 +38,7 @@ class TermsOptions(OneSpace, Languages, Threads, Common):
     TermsOptions,
     examples=(
         "muse terms SPACE --src fr --src-text manual.fr/ --tgt en --tgt-text manual.en/ --out terms.xlsx",
-        "muse terms SPACE --src fr --src-text a.fr --tgt en --tgt-text a.en --min-probability 0.5 --out a.csv",
+        "muse terms SPACE --src fr --src-text a.fr --tgt en --tgt-text a.en --min-probability .5 --out a.csv",
     ),
 )
 def terms(options: TermsOptions) -> Report:
