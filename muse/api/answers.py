@@ -17,7 +17,6 @@ from muse.learn.verdict import LEAST_GOOD, capped
 from muse.lexicon import Lexicon
 from muse.optional import load
 from muse.progress import Progress
-from muse.ranking.expected import ExpectedPrecision, frequent_probability
 from muse.ranking.external_scores import ExternalScores
 from muse.ranking.features import HeldOutRows, KnownPairs
 from muse.ranking.model import ChoiceReport, read_pretrained
@@ -96,12 +95,10 @@ def _choose(
     if len(hubness) == len(direction):
         write_hubness(folder, direction, (hubness[0], hubness[1]))
     reports = []
-    for way, one in zip((direction, direction[::-1]), found, strict=True):
+    for way, chosen in zip((direction, direction[::-1]), found, strict=True):
+        one = chosen.expecting()
         report = one.report
         if report.by != "csls":
-            share = frequent_probability(one.answers)
-            expected = report.expected or ExpectedPrecision.of(share, report.evidence, report.tested)
-            report = replace(report, expected=expected)
             write_answers(folder, way, replace(one.answers, report=report.as_json()))
             if one.unseen is not None:
                 write_unseen(folder, way, one.unseen)

@@ -39,8 +39,8 @@ from muse.ranking.candidates import (
     nearest_both,
 )
 from muse.ranking.canonical import Maps, dots, refine
+from muse.ranking.chosen import MUTUAL_LEFT, MUTUAL_LEFT_UNSPELLED, ChosenAnswers, more_mutual
 from muse.ranking.completed import MadeRows
-from muse.ranking.expected import ExpectedPrecision, frequent_probability, log_odds_of
 from muse.ranking.external_scores import ExternalScores, OutsideOdds, measured_odds
 from muse.ranking.model import (
     AnswerModel,
@@ -49,13 +49,9 @@ from muse.ranking.model import (
     ProbabilityCurve,
     answered_pairs,
     best_answers,
-    csls_answers,
     decisive,
     kinds_of,
-    mutual_share,
-    mutual_shift,
     pretrained_odds,
-    shifted,
 )
 from muse.ranking.neighbourhoods import COLUMNS, Neighbourhoods
 from muse.ranking.oov import OovRanker, learn_by_forms
@@ -77,30 +73,8 @@ FOLDS = 5  # of pairs that the mapping was not learned from
 LEAST_WORDS = 50  # labelled words to learn trees from
 # Of the trees learned here. Some hundred words cannot tell that one kind of trees is of no use.
 MIXES = (0.25, 0.5, 0.75)
-MUTUAL_LEFT = 0.9  # the least share that must be left of the mutual answers by CSLS
-# Where spelling says nothing, the trees know that the forms of a word may share a translation: of three pairs
-# of languages .75 to .84 were left, and P@1 on the training lists rose.
-MUTUAL_LEFT_UNSPELLED = 0.6
 ONE_EACH = 1.1  # translations of a word of the pairs: with fewer, a list is one of single translations
 MOST_SAME = 0.8  # of the pairs: if more are of the same string, they say nothing of other spellings
-
-
-@dataclass(frozen=True, eq=False)
-class ChosenAnswers:
-    """The answers from one language to another and how they were chosen; `unseen` answers further words.
-
-    It is None where CSLS ranks these: where it ranks all, or spelling says nothing. `without_pairs` (n,) are
-    the first answers by the pretrained trees, where a list of one translation each cannot tell how probable
-    answers are. `informed` is whether outside scores said anything. `hubness` (n,) is that of the words, None
-    where not found exactly.
-    """
-
-    answers: AnswerTable
-    report: ChoiceReport
-    unseen: OovRanker | None = None
-    without_pairs: Numbers | None = None
-    informed: bool = False
-    hubness: Matrix | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +121,7 @@ def learn_answers(
         completed = replace(start, made=made or forms.made(words, rows))
         chosen = _without_spelling(completed, given, unspelled, rng)
         left = MUTUAL_LEFT_UNSPELLED
-        return _more_mutual(chosen, start.mapped.lists, outside=False, left=left)[: len(starts)]
+        return more_mutual(chosen, start.mapped.lists, outside=False, left=left)[: len(starts)]
     # Each direction draws for itself, so that both can be learned at once.
     sides = zip(starts, labelled, rng.spawn(len(starts)), strict=True)
     learners = [_Learner(*side, pretrained, config or TreesConfig()) for side in sides]
@@ -167,7 +141,7 @@ def learn_answers(
         )
     if both:
         left = MUTUAL_LEFT_UNSPELLED if unspelled is not None and any(lacking) else MUTUAL_LEFT
-        found = _more_mutual(found, start.mapped.lists, outside=bool(given.outside), left=left)
+        found = more_mutual(found, start.mapped.lists, outside=bool(given.outside), left=left)
     return _with_forms(found, words, start, forms)
 
 
@@ -244,7 +218,7 @@ def _without_spelling(
     pairs, weights = known.with_others(of_first.mutual())
     if len(pairs) < LEAST_ANSWERED:
         sides = zip(lists, reports, strict=True)
-        return tuple(ChosenAnswers(csls_answers(of), one, hubness=of.exact_hubness) for of, one in sides)
+        return tuple(ChosenAnswers.by_csls(of, one) for of, one in sides)
     model = AnswerModel.of_unspelled(trees)
     found = Neighbourhoods.of(first, of_first, pairs, weights)
     there, back = (
@@ -393,55 +367,6 @@ def _refined(
     return replace(views, source=source, target=target, lists=views.lists.again(source, target, anew)), maps
 
 
-def _more_mutual(
-    found: tuple[ChosenAnswers, ...], lists: NeighbourLists, *, outside: bool, left: float
-) -> tuple[ChosenAnswers, ...]:
-    """The directions, or those by CSLS if far fewer words than by it are each other's answer.
-
-    It replaces a test where held-out words do not decide and there are no outside scores: each direction is
-    chosen without the other. How many are mutual also tells, where pairs do not, how probable answers are.
-    """
-    there, back = (one.answers.first() for one in found)
-    there_without, back_without = (one.without_pairs for one in found)
-    mutual, by_csls = mutual_share(there, back), mutual_share(lists.columns[:, 0], lists.rows[:, 0])
-    shown = [replace(one, report=replace(one.report, mutual=mutual, mutual_csls=by_csls)) for one in found]
-    tested = outside or any(one.report.labelled and not one.report.undecided for one in shown)
-    if not tested and mutual < left * by_csls:
-        sides = zip(shown, (lists, lists.reversed()), strict=True)
-        return tuple(
-            ChosenAnswers(csls_answers(of), replace(one.report, by="csls"), hubness=one.hubness)
-            for one, of in sides
-        )
-    if not any(one.report.labelled for one in shown):
-        by = mutual_shift(there, back)
-    elif there_without is not None and back_without is not None:
-        by = mutual_shift(there_without, back_without)
-        return tuple(_held_down(_calibrated(one, by)) for one in shown)
-    else:
-        return tuple(shown)
-    return tuple(_calibrated(one, by) for one in shown)
-
-
-def _held_down(found: ChosenAnswers) -> ChosenAnswers:
-    """The answers, promising no more than is expected with the words held out.
-
-    Of these one translation was known, by which alone probabilities would be too low.
-    """
-    promised = frequent_probability(found.answers)
-    expected = ExpectedPrecision.of(promised, found.report.evidence, found.report.tested)
-    found = replace(found, report=replace(found.report, expected=expected))
-    return _calibrated(found, min(0.0, log_odds_of(expected.p_at_1 / 100) - log_odds_of(promised)))
-
-
-def _calibrated(found: ChosenAnswers, by: float) -> ChosenAnswers:
-    """The answers with so much added to the log odds of their probabilities, and of those of unseen words."""
-    answers = replace(found.answers, probability=shifted(found.answers.probability, by))
-    if found.unseen is None:
-        return replace(found, answers=answers)
-    model = replace(found.unseen.model, curve=found.unseen.model.curve.shifted(by))
-    return replace(found, answers=answers, unseen=replace(found.unseen, model=model))
-
-
 @dataclass(frozen=True, eq=False)
 class _Fold(TwoWay):
     """Views by rows, `mapped` and `refined`, that were learned without the pairs `without` (p,)."""
@@ -567,10 +492,8 @@ class _Learner:
         if untested and not report.spelling_informs and not outside:
             model = None  # the pretrained trees learned from languages with related spellings
         lists = self.start.mapped.lists
-        hubness = lists.exact_hubness
         if model is None:
-            report = replace(report, by="csls", mix=0.0)
-            return ChosenAnswers(csls_answers(lists), report, informed=informed, hubness=hubness)
+            return ChosenAnswers.by_csls(lists, report, informed=informed)
         some, probed = every.drawn(PROBED, self.rng)
         decided = decisive(some, evidence[probed], model.log_odds, kinds_of(evidence))
         report = replace(report, mix=model.mix, decided=decided)
@@ -585,7 +508,7 @@ class _Learner:
         probability = model.probability(evidence, log_odds)
         answers = best_answers(every, log_odds, probability, self.start.mapped.csls)
         unseen = OovRanker.of(model, views, lists.hubness_back, self.start.maps)
-        return ChosenAnswers(answers, report, unseen, without, informed, hubness)
+        return ChosenAnswers(answers, report, unseen, without, informed, lists.exact_hubness)
 
     def _trees(self, of: _Labelled, kept: slice | Flags = slice(None)) -> BoostedTrees:
         sides = of.evidence[kept], of.right[kept], of.weights[kept]

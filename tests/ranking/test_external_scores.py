@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from muse.ranking.candidates import Candidates
+from muse.ranking.chosen import ChosenAnswers
 from muse.ranking.external_scores import (
     LISTED,
     MOST_SCALE,
@@ -17,7 +18,7 @@ from muse.ranking.external_scores import (
 )
 from muse.ranking.features import KnownPairs
 from muse.ranking.model import read_pretrained
-from muse.ranking.train_ranker import ChosenAnswers, learn_answers
+from muse.ranking.train_ranker import learn_answers
 from muse.ranking.trees import TreesConfig
 from tests.support.made_up_pair import Made, made_up, unit
 

@@ -10,6 +10,7 @@ import pytest
 
 from muse.errors import BadFile
 from muse.ranking.candidates import Candidates, NeighbourLists
+from muse.ranking.chosen import ChosenAnswers
 from muse.ranking.expected import frequent_probability
 from muse.ranking.features import NAMES, HeldOutRows, KnownPairs, places_of
 from muse.ranking.model import (
@@ -22,7 +23,7 @@ from muse.ranking.model import (
     write_pretrained,
 )
 from muse.ranking.oov import OovRanker
-from muse.ranking.train_ranker import ChosenAnswers, learn_answers
+from muse.ranking.train_ranker import learn_answers
 from muse.ranking.trees import TreesConfig, fit_trees
 from muse.space.derived import AnswerTable
 from muse.space.inflections import learn_suffix_rules
