@@ -26,7 +26,7 @@ from muse.api.inputs import (
     read_inputs,
 )
 from muse.api.outcome import AlignResult, differences, manifest_entry, provenance, signature_of, weakest
-from muse.api.settings import check, check_files, checked_texts, settings_of, train_vectors
+from muse.api.settings import check, check_files, checked_corpora, checked_texts, settings_of, train_vectors
 from muse.api.space import InteractiveSpace
 from muse.errors import BadSetting, Mismatch, MuseError, named_as_in_python
 from muse.files.atomic import only_writer
@@ -36,6 +36,7 @@ from muse.files.space_manifest import Manifest, is_space, read_manifest
 from muse.learn.bilingual import PARTS, Learned
 from muse.learn.multilingual import Bridge, LearnedMany, learn_many
 from muse.learn.settings import AlignConfig, AlignOptions
+from muse.optional import load
 from muse.options import RunOptions, check_names, of_checkpoint, options_of, takes
 from muse.progress import Progress, messages_shown
 from muse.ranking.derived import write_derived
@@ -115,7 +116,7 @@ def run(config: AlignConfig, *, device: str = "auto", progress: Progress | None 
     """
     began, device, progress = time.perf_counter(), pick_device(device), progress or Progress(quiet=True)
     check(config)
-    texts = checked_texts(config)
+    texts, corpora = checked_texts(config), checked_corpora(config)
     check_outside(config)
     if config.into is not None:
         read_manifest(config.into)  # first: what is no space is not a wrong --out
@@ -151,8 +152,13 @@ def run(config: AlignConfig, *, device: str = "auto", progress: Progress | None 
             raise KeyboardInterrupt(runtime.checkpoint.interrupted()) from error
         runtime.checkpoint.clear()
         end = time.perf_counter()
+        if corpora:
+            found = {one: text for one, text in corpora.items() if one in aligned.languages}
+            aligned = load("terms.extension").add_units(aligned, config.folder, found)
+        ended = time.perf_counter()
     seconds = {"load": loading, **learned.seconds, "save": end - learning - choosing}
-    seconds |= ({"answers": choosing} if answers else {}) | {"total": end - began}
+    seconds |= ({"answers": choosing} if answers else {}) | ({"terms": ended - end} if corpora else {})
+    seconds["total"] = ended - began
     return AlignResult(
         aligned, config, languages, seconds, inputs.words(), learned.joint, learned.failures, answers
     )

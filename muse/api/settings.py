@@ -202,6 +202,25 @@ def checked_texts(config: AlignConfig) -> dict[str, Path]:
     return texts
 
 
+def checked_corpora(config: AlignConfig) -> dict[str, list[Path]]:
+    """The text of each language in which units of several words are to be found; Contradiction or BadFile."""
+    corpora = config.src_corpus, config.tgt_corpus
+    if not any(corpora):
+        return {}
+    if len(config.src_corpus) != len(config.src) or config.tgt_corpus is None:
+        raise Contradiction(
+            "--src-corpus must be given once for each --src, and --tgt-corpus beside it, got "
+            f"{len(config.src_corpus)} for {len(config.src)}, and {'one' if config.tgt_corpus else 'none'} "
+            "of --tgt; give a text of each language"
+        )
+    if config.into is not None:
+        raise Contradiction("--src-corpus needs --tgt; add the units to the grown space with muse terms")
+    texts = {**dict(zip(config.src, config.src_corpus, strict=True)), config.pivot: config.tgt_corpus}
+    for text in texts.values():
+        load("embedding.corpus").check_text(text)
+    return {language: [text] for language, text in texts.items()}
+
+
 def train_vectors(texts: Mapping[str, Path], seed: int, progress: Progress) -> None:
     """Trains vectors on the text of each language."""
     for language, text in texts.items():

@@ -33,6 +33,11 @@ class EmbedConfig(Seed, Threads):
     """
 
     max_vocab: int = option(200_000, section="Output", help="Write the N most frequent words.")
+    terms: bool = option(
+        False, section="Output", package="terms",
+        help="Add units of several words that stand in the text, such as pomme_de_terre, behind the words: "
+        "their vectors are made of their contexts and parts.",
+    )  # fmt: skip
     dim: int = option(300, section="Learning", help="Number of dimensions.")
     epochs: int | None = option(
         None, section="Learning", least=1,

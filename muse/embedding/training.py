@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
 
+import numpy as np
+
 from muse.embedding.config import EmbedConfig
 from muse.embedding.corpus import RESERVED, Corpus, write_corpus
 from muse.embedding.fasttext_process import TOLD
@@ -27,9 +29,11 @@ from muse.files import read_vectors
 from muse.files.atomic import atomic_path, parents_made
 from muse.files.writing import check_place, check_text_name, write_vectors_text
 from muse.languages import language_code
+from muse.optional import load
 from muse.progress import Progress
 from muse.run.memory import peak_memory_mb
 from muse.text.segmentation import unspaced_advice
+from muse.vectors import Vectors
 
 log = logging.getLogger(__name__)
 
@@ -77,7 +81,10 @@ def language_warnings(lines: Sequence[str], language: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Embedded:
-    """What was trained: the file, its words, the tokens read, the epochs, the seconds of each stage."""
+    """What was trained: the file, its words, the tokens read, the epochs, the seconds of each stage.
+
+    Behind the words stand `units` of several words, if they were asked for.
+    """
 
     out: Path
     words: int
@@ -86,6 +93,7 @@ class Embedded:
     epochs: int
     seconds: dict[str, float]
     warnings: tuple[str, ...]
+    units: int = 0
 
     def as_json(self) -> dict[str, Any]:
         """The fields that `--json` shows."""
@@ -140,7 +148,10 @@ def embed(
             vectors = read_vectors(trained, language=language, max_vocab=config.max_vocab + 1)
             kept = [row for row, word in enumerate(vectors.words) if word != RESERVED][: config.max_vocab]
             named, words = [vectors.words[row] for row in kept], len(kept)
-            write_vectors_text(out, named, vectors.matrix[kept], decimals=DECIMALS)
+            vectors = Vectors(language, named, np.asarray(vectors.matrix[kept]))
+            if config.terms:
+                vectors = load("terms.extension").with_units(vectors, corpus.path, Path(folder))
+            write_vectors_text(out, vectors.words, vectors.matrix, decimals=DECIMALS)
         if words < FEWEST_WORDS:
             advice = "raise --max-vocab" if words == config.max_vocab else "add text, or lower --min-count"
             few = f"{words} words are too few for muse align, which needs at least {FEWEST_WORDS}; {advice}"
@@ -150,7 +161,8 @@ def embed(
             with atomic_path(model) as place:
                 shutil.move(trained, place)
         seconds = {"read": read - began, "train": fitted - read, "save": time.perf_counter() - fitted}
-    return Embedded(out, words, corpus.tokens, corpus.lines, epochs, seconds, warnings)
+    units = len(vectors) - words
+    return Embedded(out, words, corpus.tokens, corpus.lines, epochs, seconds, warnings, units)
 
 
 def _train(corpus: Corpus, out: Path, config: EmbedConfig, epochs: int, progress: Progress) -> None:

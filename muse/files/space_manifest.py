@@ -198,14 +198,16 @@ def stages_of(record: "LanguageRecord | Manifest") -> tuple[Stage, ...]:
 class LanguageRecord(JsonRecord):
     """One language of a space: its words, the files they came from, and how it was mapped.
 
-    The pivot was not mapped. `dimension` is that of its own vectors, if the space has another one; `ranked`
-    whether it has words, most frequent first. `reason` says why the chosen candidate was chosen (a Reason),
+    The pivot was not mapped. The last `units` of its `words` are units of several words that were found in
+    text. `dimension` is that of its own vectors, if the space has another one; `ranked` whether it has words,
+    most frequent first. `reason` says why the chosen candidate was chosen (a Reason),
     `via` are the languages of a detour, `history` is of the last refinement.
     """
 
     language: str = ""
     role: str = ""
     words: int = 0
+    units: int = 0
     normalisation: tuple[str, ...] = ()
     files: tuple[InputFile, ...] = ()
     dimension: int | None = None

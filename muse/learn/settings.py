@@ -128,6 +128,14 @@ class AlignConfig(Seed, Backend, DictionaryForm):
         None, section="Input", package="embedding",
         help="Instead of --tgt-emb: text, on which muse embed trains embeddings/LANG.vec first.",
     )  # fmt: skip
+    src_corpus: tuple[Path, ...] = option(
+        (), section="Input", package="terms",
+        help="Texts of --src, in the same order, whose units of several words become entries of the space, "
+        "beside those of --tgt-corpus: muse terms finds and translates them.",
+    )  # fmt: skip
+    tgt_corpus: Path | None = option(
+        None, section="Input", package="terms", help="Text of --tgt of the same kind; no translation."
+    )
     max_vocab: int | None = option(
         None, section="Input", least=1, recorded=True, compared=True, checkpoint=True,
         help="Read only the N most frequent words.",

@@ -39,7 +39,7 @@ def lookup_entry(word: str, vectors: Vectors) -> str | None:
     It is the word itself if that is there, in whatever Unicode form; otherwise, by the first of these that
     helps, the word with typewriter's apostrophes and hyphens, the most frequent of its cases, the word
     spelled otherwise (`muse.orthography.SPELLINGS`), what follows an elided article or pronoun, and the word
-    with its hyphens left out or turned into spaces, or the reverse.
+    with its hyphens left out or turned into spaces, or the reverse, or its spaces into underscores.
 
     >>> import numpy as np
     >>> french = Vectors("fr", ["roi", "amour", "Paris", "porte-clés"], np.zeros((4, 1), np.float32))
@@ -51,7 +51,7 @@ def lookup_entry(word: str, vectors: Vectors) -> str | None:
         return entry
     # Composed, since title() begins a new word after an accent that stands apart.
     plain = unicodedata.normalize("NFC", word).translate(_TYPED).strip()
-    others = (("-", ""), ("-", " "), (" ", "-"), (" ", ""))
+    others = (("-", ""), ("-", " "), (" ", "-"), (" ", "_"), (" ", ""))
     parted = (plain.replace(old, new) for old, new in others if old in plain)
     for spelling in (plain, without_elision(plain, language), plain.strip("'"), *parted):
         if (entry := index.entry(spelling)) is not None:

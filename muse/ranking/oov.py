@@ -276,7 +276,7 @@ def write_unseen(folder: Path, languages: tuple[str, str], unseen: OovRanker) ->
 
 def find_unseen(space: Space, direction: tuple[str, str]) -> OovRanker | None:
     """How words beyond those of the space are answered; None where CSLS ranks them."""
-    counts = len(space.vectors(direction[0])), len(space.vectors(direction[1]))
+    counts = len(space.words(direction[0])), len(space.words(direction[1]))
     name = derived_name(MODEL, *direction)
     return space.once(
         OovRanker, direction, lambda: space.derived.read(name, lambda found: possible(found, counts), ALIGN)
@@ -311,7 +311,7 @@ def answer_unseen(
     table = space.answers(*direction, retrieval)
     if not words or table is None or (unseen := find_unseen(space, direction)) is None:
         return None
-    target = space.vectors(direction[1])
+    target = space.words(direction[1])
     rows = torch.stack(list(words.values())).cpu().numpy()
     mapped, said = np.asarray(target.matrix), None
 
@@ -322,7 +322,8 @@ def answer_unseen(
 
     if composed:
         made, forms = composed_forms(space, direction[0], [*words])
-        said = FormAnswers.of(made, forms, table, target.index, find_rules(space, direction[1]))
+        known = table.only(unseen.count, len(target))
+        said = FormAnswers.of(made, forms, known, target.index, find_rules(space, direction[1]))
     refined = space.once("refined targets", direction, compared)  # there are many
     return unseen.answer(list(words), rows, (target.words, mapped, refined), said)
 
@@ -331,7 +332,7 @@ def composed_forms(space: Space, language: str, words: Sequence[str]) -> tuple[F
     """Which of w words beyond those of a language are composed (w,), not of words, and their known forms."""
     made = np.array([" " not in word for word in words], bool)
     alone = [word if own else "" for word, own in zip(words, made.tolist(), strict=True)]
-    return made, find_rules(space, language).forms(alone, space.vectors(language).index)
+    return made, find_rules(space, language).forms(alone, space.words(language).index)
 
 
 def learn_by_forms(

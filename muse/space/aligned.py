@@ -4,9 +4,10 @@ It is read from a folder by `muse.space.loading`, and keeps there what searches 
 its device once; hubness, biases and answers are read or computed once.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import permutations
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -122,6 +123,33 @@ class Space:
     def vectors(self, language: str) -> Vectors:
         """The words of `language` and their rows (n, k) in the shared space."""
         return self.side(language).vectors
+
+    def words(self, language: str) -> Vectors:
+        """The words of `language`, without the units of several words that may stand behind them."""
+        record = self.manifest.language(language)
+        return self.vectors(language).most_frequent(record.words - record.units if record.units else None)
+
+    def units(self, language: str) -> Sequence[str]:
+        """The units of several words that were found in text of `language`, and added behind its words."""
+        return self.vectors(language).words[len(self.words(language)) :]
+
+    def without_units(self) -> Self:
+        """The same space of words alone, with the answers to these."""
+        if not any(record.units for record in self.manifest.languages.values()):
+            return self
+        sides = {one: replace(side, vectors=self.words(one)) for one, side in self.sides.items()}
+        records = {
+            one: replace(record, words=record.words - record.units, units=0)
+            for one, record in self.manifest.languages.items()
+        }
+        found = replace(self, sides=sides, manifest=replace(self.manifest, languages=records))
+        for way in permutations(self.languages, 2):
+            counts = len(found.vectors(way[0])), len(found.vectors(way[1]))
+            if (table := self.answers(*way)) is not None:
+                found._found["answers", *way] = table.only(*counts)
+            if (hubness := self.hubness(*way)) is not None:
+                found._found["hubness", *way] = hubness[: counts[0]]
+        return found
 
     def tensor(self, language: str) -> Tensor:
         """The rows (n, k) of `language` on the space's device, moved there once."""

@@ -170,6 +170,22 @@ class AnswerTable(ShortRepr):
         columns, csls, probability = (np.take_along_axis(one, order, 1) for one in padded)
         return np.where(out, -1, columns), np.where(out, -np.inf, csls), np.where(out, 0, probability)
 
+    def only(self, words: int, targets: int) -> "AnswerTable":
+        """The answers to the first `words`, without those beyond the first `targets`."""
+        kept = np.flatnonzero(self.columns[: self.pointers[words]] < targets)
+        return AnswerTable(
+            np.searchsorted(kept, self.pointers[: words + 1]), self.columns[kept], self.csls[kept],
+            self.probability[kept], self.report,
+        )  # fmt: skip
+
+    def followed_by(self, more: "AnswerTable") -> "AnswerTable":
+        """These answers, and behind them those to further words."""
+        pointers = np.append(self.pointers, self.pointers[-1] + more.pointers[1:])
+        columns, csls, shares = (
+            np.concatenate([getattr(one, name) for one in (self, more)]) for name in _ARRAYS[1:]
+        )
+        return AnswerTable(pointers, columns, csls, shares, self.report)
+
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The answers as named arrays, for an .npz."""
         text = json.dumps(dict(self.report), ensure_ascii=False)

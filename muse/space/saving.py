@@ -260,6 +260,35 @@ def add_to_space(
         return derive(partial, grown).write(partial)
 
 
+def save_with_units(
+    folder: Path | str, space: Path | str, units: Mapping[str, Vectors], *, derive: Derive
+) -> Manifest:
+    """The manifest of the saved `space` with `units` of several words as the last entries of their languages.
+
+    Their rows (u, k) are in the shared space; they replace those that the languages have. It is written to
+    `folder` atomically, which may be that of the space; `derive` is as in `save_space`.
+    """
+    folder, space = Path(folder).resolve(), Path(space).resolve()
+    check_out(folder)
+    manifest = read_manifest(space)
+    with writing(folder), atomic_folder(folder) as partial:
+        _copy_files(space, partial, manifest)
+        records = dict(manifest.languages)
+        for language, new in units.items():
+            check_language(language, new.words)
+            record, home = records[language], disk.folder_name(language)
+            count = record.words - record.units
+            words = disk.read_words(
+                partial / home / disk.WORDS, record.words, disk.read_content(partial / home / disk.WORDS)
+            )
+            rows = disk.read_array(space / home / disk.VECTORS, (record.words, manifest.dimension))
+            records[language] = replace(record, words=count + len(new), units=len(new))
+            disk.write_lines(partial / home / disk.WORDS, [*words[:count], *new.words])
+            shape = count + len(new), manifest.dimension
+            disk.write_array(partial / home / disk.VECTORS, shape, [rows[:count], new.matrix])
+        return derive(partial, replace(manifest, languages=records)).write(partial)
+
+
 def copy_space(folder: Path | str, space: Path | str) -> None:
     """Copy the saved `space` to `folder`, atomically, replacing an earlier space there.
 

@@ -24,6 +24,11 @@ class TermsOptions(OneSpace, Languages, Threads, Common):
     out: Path = option(
         section="Output", written=True, help="Glossary to write: .tsv, .csv, .xlsx, .jsonl or .parquet."
     )
+    save_space: Path | None = option(
+        None, section="Output", metavar="FOLDER", written=True,
+        help="Also save the space with the terms of both texts as entries behind its words, which other "
+        "commands know then.",
+    )  # fmt: skip
     form: Literal["tsv", "csv", "xlsx", "jsonl", "parquet"] | None = option(
         None, section="Output", flags=("--format",), help="Format of --out.  [default: by its ending]"
     )
@@ -38,7 +43,7 @@ class TermsOptions(OneSpace, Languages, Threads, Common):
     TermsOptions,
     examples=(
         "muse terms SPACE --src fr --src-text manual.fr/ --tgt en --tgt-text manual.en/ --out terms.xlsx",
-        "muse terms SPACE --src fr --src-text a.fr --tgt en --tgt-text a.en --min-probability .5 --out a.csv",
+        "muse terms SPACE --src-text a.fr --tgt-text a.en --out a.csv --save-space fr-en-units",
     ),
 )
 def terms(options: TermsOptions) -> Report:
@@ -48,15 +53,19 @@ def terms(options: TermsOptions) -> Report:
     translated by the contexts that they stand in and by their parts. The most probable come first; those
     marked unsure are wrong more often than right.
     """
+    from muse.space import check_out
+    from muse.terms.extension import add_units
     from muse.terms.glossary import TermConfig, find_terms
     from muse.terms.glossary_file import check_glossary, term_rows, write_glossary
 
     form = check_glossary(options.out, options.form)
+    if options.save_space is not None:
+        check_out(options.save_space)
     space = open_space(options.space, "cpu", options.quiet)
     direction = choose_direction(space, options.src, options.tgt)
     config = TermConfig(least=options.min_count)
     texts = options.src_text, options.tgt_text
-    found = find_terms(space, texts, direction, top=options.top, config=config)
+    found = find_terms(space.without_units(), texts, direction, top=options.top, config=config)
     rows = list(term_rows(found, options.min_probability))
     write_glossary(options.out, form, rows)
     firsts = [row for row in rows if row["rank"] == 1]
@@ -65,4 +74,8 @@ def terms(options: TermsOptions) -> Report:
         "terms": len(firsts), "translations": len(rows), "more_likely_right": sure, "out": str(options.out),
         "verdict": space.manifest.verdict.label,
     }  # fmt: skip
+    if options.save_space is not None:
+        made = add_units(space, options.save_space, dict(zip(direction, texts, strict=True)), config=config)
+        fields["units"] = {language: len(made.units(language)) for language in direction}
+        fields["saved_space"] = str(options.save_space)
     return fields, [f"{len(firsts)} terms in {options.out}, {sure} of them more likely right than wrong"]

@@ -83,9 +83,14 @@ class Entries(ShortRepr):
     @cached_property
     def mixed(self) -> Matrix:
         """The rows (n + u, d) of words, of units by contexts and parts, of rare ones more by parts."""
-        trust = (self.counts / (self.counts + OCCURRENCES))[:, None]
         parts = self.by_parts[len(self.word_rows) :]
-        return np.concatenate([self.word_rows, unit(trust * self.context_rows + (1 - trust) * parts)])
+        return np.concatenate([self.word_rows, mixed_rows(self.context_rows, parts, self.counts)])
+
+
+def mixed_rows(by_contexts: Matrix, by_parts: Matrix, counts: Numbers) -> Matrix:
+    """The rows (u, d) of units that stand `counts` (u,) times: of rare ones more those by their parts."""
+    trust = (counts / (counts + OCCURRENCES)).astype(np.float32)[:, None]
+    return unit(trust * by_contexts + (1 - trust) * by_parts)
 
 
 def hubness_of(rows: Matrix, others: Matrix) -> Matrix:

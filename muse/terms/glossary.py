@@ -16,11 +16,13 @@ from typing import NamedTuple
 import numpy as np
 
 from muse.embedding.corpus import write_corpus
+from muse.errors import Mismatch
 from muse.ranking.lookup import lookup_entry
 from muse.ranking.probability import find_calibration
 from muse.ranking.ranker import ranker_for
 from muse.search.retrieval import Retrieval
 from muse.space import Space
+from muse.space.derived import AnswerTable
 from muse.terms.contexts import (
     UnitIndex,
     context_rows,
@@ -28,7 +30,7 @@ from muse.terms.contexts import (
     rarity_weights,
     sum_contexts,
 )
-from muse.terms.evidence import Entries, gather
+from muse.terms.evidence import FEATURES, Entries, gather
 from muse.terms.model import TermModel
 from muse.terms.parts import Sparse, compounds, rarity_of_ranks, word_shares
 from muse.terms.sequences import NumberedText, Sequences, count_sequences, number_text
@@ -109,7 +111,10 @@ class TermText(ShortRepr):
         return np.asarray(np.log((counts + HALF) / self.text.tokens))
 
     def context_rows(self) -> tuple[Matrix, Matrix]:
-        """The rows (n, d) of words of the space and (u, d) of units, by their contexts; zeros if too few."""
+        """The rows (n, d) of words of the space and (u, d) of units, by their contexts; zeros if too few.
+
+        Raise Mismatch for a text without frequent words of the space.
+        """
         rows = np.asarray(self.vectors.matrix)[np.maximum(self.entries, 0)]
         weights = np.where(self.entries >= 0, rarity_weights(self.text), 0).astype(np.float32)
         frequent = int((self.text.counts >= LEARNED_FROM).sum())
@@ -117,6 +122,11 @@ class TermText(ShortRepr):
         found = sum_contexts(self.text, rows, weights, index, frequent)
         means = found.means()
         known = np.flatnonzero(self.entries[:frequent] >= 0)[::-1]  # of several, the most frequent is last
+        if not len(known):
+            raise Mismatch(
+                f"the text of {self.vectors.language}: expected words of the vocabulary that stand at least "
+                f"{LEARNED_FROM} times, got none; check the language, or give more text"
+            )
         map_ = learn_context_map(means[known], rows[known], found.counts[known])
         words = np.zeros_like(np.asarray(self.vectors.matrix))
         words[self.entries[known]] = context_rows(means[known], map_)
@@ -132,6 +142,13 @@ def read_term_text(
     """
     tokens = folder / f"{vectors.language}.tokens"
     write_corpus(texts, tokens, language=vectors.language)
+    return numbered_term_text(tokens, vectors, folder, config, units)
+
+
+def numbered_term_text(
+    tokens: Path, vectors: Vectors, folder: Path, config: TermConfig, units: UnitConfig
+) -> TermText:
+    """The text whose `tokens` are in a file, with spaces between, as `read_term_text` has it."""
     text = number_text(tokens, folder / f"{vectors.language}.numbers", least=config.least)
     sequences = count_sequences(text, folder, longest=config.longest, least=config.least)
     found = (lookup_entry(word, vectors) for word in text.words)
@@ -224,21 +241,36 @@ def find_terms(
             for files, language, units in zip(texts, direction, (config.units, config.answers), strict=True)
         )
         own, other = entries_of(space, source, direction[1]), entries_of(space, target, direction[0])
-    both = (source, direction), (target, direction[::-1])
-    forward, back = (part_translations(space, way, known_parts(text)) for text, way in both)
-    made_of = compounds_of(source, config.units.edge, forward, target.vectors)
-    found = gather(own, other, (forward, back), made_of)
-    shares = model.probabilities(found.values)
-    order = np.lexsort((-shares, found.places))
-    bounds = np.searchsorted(found.places[order], np.arange(len(source.units) + 1))
+    table = unit_answers(space, (source, target), (own, other), config, model)
     counts = np.rint(np.exp(other.frequency) * target.text.tokens - HALF).astype(np.int64)
     terms = list[FoundTerm]()
     for place, (name, count, *numbers) in enumerate(zip(source.names, *source.units.numbers, strict=True)):
-        best = order[bounds[place] : bounds[place + 1]][:top]
-        columns = found.columns[best].tolist()
-        sides = ([other.names[one] for one in columns], shares[best].tolist(), counts[columns].tolist())
+        best = slice(*table.pointers[place : place + 2])
+        columns, shares = table.columns[best][:top], table.probability[best][:top].tolist()
+        sides = ([other.names[one] for one in columns.tolist()], shares, counts[columns].tolist())
         terms.append(FoundTerm(name, list(map(TermTranslation, *sides)), count, *numbers))
     return sorted(terms, key=lambda term: -term.translations[0].probability)
+
+
+def unit_answers(
+    space: Space,
+    texts: tuple[TermText, TermText],
+    entries: tuple[Entries, Entries],
+    config: TermConfig,
+    model: TermModel,
+) -> AnswerTable:
+    """The answers to the units of the first text, among words of the space and units of the second."""
+    source, target = texts
+    way = source.vectors.language, target.vectors.language
+    both = (source, way), (target, way[::-1])
+    forward, back = (part_translations(space, one, known_parts(text)) for text, one in both)
+    made_of = compounds_of(source, config.units.edge, forward, target.vectors)
+    found = gather(*entries, (forward, back), made_of)
+    shares = model.probabilities(found.values)
+    order = np.lexsort((-shares, found.places))
+    bounds = np.searchsorted(found.places[order], np.arange(len(source.units) + 1))
+    csls = found.values[order, FEATURES.index("csls mixed")]
+    return AnswerTable(bounds, found.columns[order], csls, shares[order].astype(np.float32))
 
 
 def known_parts(text: TermText) -> Numbers:

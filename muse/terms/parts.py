@@ -103,7 +103,7 @@ def _heads(words: Sequence[str], tails: Container[str]) -> dict[str, list[tuple[
 def is_stem(head: str, word: str) -> bool:
     """Whether the beginning of a compound may be of a word: wohn of wohnen, arbeits of arbeit.
 
-    >>> is_stem("wohn", "wohnen"), is_stem("arbeits", "arbeit"), is_stem("haupt", "haus")
+    >>> is_stem("wohn", "wohnen"), is_stem("arbeits", "arbeit"), is_stem("haupt", "hafen")
     (True, True, False)
     """
     same = len(commonprefix((head, word)))

@@ -58,6 +58,12 @@ class Units(ShortRepr):
         sides = (np.append(one, unknown) for one in (self.association, self.c_value, self.domain))
         return Units([*self.words, *words], np.append(self.counts, np.array(counts, np.int64)), *sides)
 
+    def chosen(self, places: Sequence[int]) -> Units:
+        """The units at these places."""
+        some, words = np.array(places, np.int64), [self.words[place] for place in places]
+        association, c_value, domain = (one[some] for one in (self.association, self.c_value, self.domain))
+        return Units(words, self.counts[some], association, c_value, domain)
+
     @property
     def numbers(self) -> tuple[list[int], list[float], list[float], list[float]]:
         """What is known of the units, as lists."""

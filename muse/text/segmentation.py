@@ -38,6 +38,7 @@ _A_HAN = re.compile(f"[{_HAN}]")
 _CONTINUED = frozenset("\u1039\u17d2เแโใไເແໂໃໄ")
 LONGEST_WORD = 16  # characters of a word that the vocabulary has and ICU does not
 _PHRASES = 0.01  # the least share of entries such as new_york in a vocabulary of phrases
+_UNIT_PARTS = re.compile(r"[_ ]|(?<=[^\W_]')(?=\w)")  # autour d'elle is of three
 _LETTER = re.compile(r"[^\W\d_]")
 _EDGES = re.compile(r"^(\W*)(.*?)(\W*)$", re.DOTALL)
 
@@ -179,14 +180,15 @@ class Phrases:
     """The entries of a vocabulary that are several words: new_york, học_sinh, or the same with spaces.
 
     There are none in a vocabulary that has few of them: there, they are names of programs. Those of a `table`
-    are known too, of words with spaces between, each with a letter.
+    are known too, of words with spaces between, each with a letter, and those among `words` that are `units`
+    of text.
 
     >>> phrases = Phrases(["new_york", "i", "live", "in"])
     >>> list(phrases.split(["I", "live", "in", "New", "York", "."]))
     [(['I', 'live', 'in'], None), (['New', 'York'], 'new_york'), (['.'], None)]
     """
 
-    def __init__(self, words: Collection[str], table: Iterable[str] = ()) -> None:
+    def __init__(self, words: Collection[str], table: Iterable[str] = (), units: Iterable[str] = ()) -> None:
         split = ((word, re.split("[_ ]", word)) for word in words if "_" in word or " " in word)
         entries = {"_".join(parts): word for word, parts in split if all(map(str.isalpha, parts))}
         self.entries = entries if len(entries) >= _PHRASES * len(words) else {}
@@ -194,6 +196,7 @@ class Phrases:
             parts = phrase.split(" ")
             if len(parts) > 1 and all(map(_LETTER.search, parts)):
                 self.entries["_".join(parts)] = phrase
+        self.entries |= {"_".join(_UNIT_PARTS.split(unit)): unit for unit in units}
         self._written = {entry: key.replace("_", " ") for key, entry in self.entries.items()}
         self._longest: dict[str, int] = {}  # by the first word
         for key in self.entries:

@@ -98,9 +98,10 @@ class TextReader:
         new_words: NewWords | None = None,
         table: Collection[str] = (),
         glossary: Glossary | None = None,
+        units: Collection[str] = (),
     ) -> None:
         self._vectors, self._new_words, self._table, self._glossary = vectors, new_words, table, glossary
-        self._phrases = Phrases(vectors.words, table)
+        self._phrases = Phrases(vectors.words, table, units)
         self._respelled: dict[str, str | None] = {}  # of words that are not in the vocabulary
 
     def read(self, tokens: Sequence[WrittenToken]) -> list[Piece]:
@@ -375,11 +376,13 @@ class Translator:
         self.config = config or TextConfig()
         known = space.vectors(self.source).index
         self._tokeniser = Tokeniser(self.source, known)
-        self._joiner, self._phrases = Tokeniser(self.target), Phrases(space.vectors(self.target).words)
+        targets = space.vectors(self.target).words
+        self._joiner, self._phrases = Tokeniser(self.target), Phrases(targets, (), space.units(self.target))
         self._table = phrases or {}
         glossary = self.config.glossary
         terms = None if glossary is None else Glossary(glossary, self.source, known)
-        self._reader = TextReader(space.vectors(self.source), new_words, self._table, terms)
+        units = space.units(self.source)
+        self._reader = TextReader(space.vectors(self.source), new_words, self._table, terms, units)
         self._options: dict[str, Options] = {}
         self._doubtful: set[str] = set()  # entries whose best translation is less probable than PROBABLE
         self._untranslated: set[str | None] = set()  # entries without a translation that is probable enough
