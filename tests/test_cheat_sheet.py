@@ -1,4 +1,4 @@
-"""The cheat sheet: forty-four wishes, each with one line, and every line does what it says."""
+"""The cheat sheet: forty-six wishes, each with one line, and every line does what it says."""
 
 import re
 import shutil
@@ -39,9 +39,9 @@ def wishes() -> Iterator[tuple[str, str]]:
     yield from re.findall(r"^\| ([a-z][^|]+) \| `(.+)` \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
 
 
-def test_there_are_forty_four_each_with_a_line_of_its_own() -> None:
+def test_there_are_forty_six_each_with_a_line_of_its_own() -> None:
     found = list(wishes())
-    assert len(found) == len({line for _, line in found}) == 44
+    assert len(found) == len({line for _, line in found}) == 46
     assert SHOWS.keys() <= {line for _, line in found}
 
 
@@ -54,9 +54,10 @@ def folder(checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
     for language in ("sw", "en"):
         shutil.copy(found / "embeddings" / "raw" / f"{language}.vec", found / f"my.{language}.vec")
     novel = "".join(f"le roi de la maison {number % 7} est dans la nuit\n" for number in range(3_000))
+    other = "".join(f"the king of the house {number % 7} is in the night\n" for number in range(3_000))
     files = {
         **SENTENCES, "pairs.txt": PAIRS, "words.txt": "roi\nnuit\n", "rare.txt": "maisonnette\n",
-        "pairs.fr-en.txt": "roi king\nnuit night\nmer sea\n", "novels.fr.txt": novel,
+        "pairs.fr-en.txt": "roi king\nnuit night\nmer sea\n", "novels.fr.txt": novel, "novels.en.txt": other,
     }  # fmt: skip
     for name, text in files.items():
         (found / name).write_text(text, encoding="utf-8")

@@ -1,12 +1,12 @@
 """P@1, P@5 and calibration of units of several words, by dictionaries that texts happen to contain.
 
     python -m benchmarks.words.units SPACE --texts de=FILE --texts en=FILE [--dictionaries FOLDER]
-        [--part report] [--model]
+        [--part report] [--least 5] [--model] [--out FILE.csv]
 
 The entries of several words in Debian's dict-de-en and dict-freedict-*, in /usr/share/dictd or the FOLDER
 that they were unpacked to, measure only: none is copied here. One half of them, by a hash of the unit, is
 `choose`: what is set was set on it, and --model prints the model that it teaches; the other is `report`. A
-unit counts that stands five times in its text; answers are words of the space and units found in the other
+unit counts that stands --least times in its text; answers are words of the space and units found in the other
 text. Beside `muse terms` stand the mean of the parts' vectors, and each part's first translation.
 """
 
@@ -54,7 +54,10 @@ _ARTICLES = {
     "en": {"to", "the", "a", "an"}, "de": {"der", "die", "das", "ein", "eine"},
     "fr": {"le", "la", "les", "l'", "un", "une"},
 }  # fmt: skip
-COLUMNS = ("direction", "by", "units", "answerable", "P@1", "P@5", "P@1 of answerable", "calibration")
+COLUMNS = (
+    "direction", "half", "least", "by", "units", "answerable", "p_at_1", "p_at_5", "p_at_1_of_answerable",
+    "calibration_error", "commit", "date",
+)  # fmt: skip
 
 
 def read_gold(folder: Path, direction: tuple[str, str]) -> Gold:
