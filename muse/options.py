@@ -46,7 +46,8 @@ class ValueKind:
     """A kind of value: what a value `must_be`, in messages; what Python `accepts`; how it is `made` of that.
 
     `made` raises TypeError or ValueError for all else. `typed` reads a word of the command line, and `shown`
-    writes one; `metavar` stands for it in help. Where `listed`, one word has several values.
+    writes one; `metavar` stands for it in help. Where `listed`, one word has several values. `is_one` tells
+    a value from several of them.
     """
 
     must_be: str
@@ -57,6 +58,7 @@ class ValueKind:
     shown: Callable[[Any], str] = str
     metavar: str | None = None
     listed: bool = False
+    is_one: Callable[[Any], bool] = lambda value: isinstance(value, str | PathLike)
 
 
 def _flag(value: Any) -> bool:
@@ -187,8 +189,8 @@ class Declaration:
         try:
             if not self.multiple:
                 return self._one(value)
-            alone = isinstance(value, str | PathLike) or hasattr(value, "__array__")
-            return tuple(map(self._one, (value,) if alone or not isinstance(value, Iterable) else value))
+            alone = not isinstance(value, Iterable) or self.kind.is_one(value)
+            return tuple(map(self._one, (value,) if alone else value))
         except (TypeError, ValueError) as error:
             found = str(error) if isinstance(error, NotOfKind) else repr(value)
             found = found if len(found) <= LONGEST_SHOWN else f"{found[:LONGEST_SHOWN]}..."

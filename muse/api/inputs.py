@@ -19,9 +19,18 @@ from muse.api.settings import OF_ROWS, given_for, source_of
 from muse.errors import BadSetting, Contradiction, Mismatch, MuseError, reworded
 from muse.files import read_lexicon, read_vectors
 from muse.files.plain_text import read_lines
-from muse.files.vectors.table import ReadOptions, check_options, gather, items_table, with_texts
+from muse.files.vectors.table import (
+    ReadOptions,
+    Table,
+    check_options,
+    gather,
+    items_table,
+    with_texts,
+    words_table,
+)
 from muse.learn.bilingual import check_pair, normalise_in_place
-from muse.learn.settings import AlignConfig, RowArray, VectorSource
+from muse.learn.held_vectors import HeldVectors
+from muse.learn.settings import AlignConfig, VectorSource
 from muse.lexicon import Lexicon
 from muse.optional import load
 from muse.orthography import plain
@@ -81,11 +90,11 @@ def read_side(config: AlignConfig, language: str, given: VectorSource, progress:
     """
     listed, texts, column = (given_for(config, language, what) for what in (*OF_ROWS, "column"))
     name, files = given, tuple[Path, ...]()
-    if isinstance(given, RowArray):
+    if isinstance(given, HeldVectors):
         words = None if listed is None else ()
         options = ReadOptions(language, config.max_vocab, config.lower, words, column)
         check_options(Path(language), options)
-        vectors = gather(with_texts(items_table(Path(language), given.rows), texts), options)
+        vectors = gather(with_texts(_table_of(given, Path(language)), texts), options)
         name = Path("the array")  # without files: the digest stands for them
     else:
         vectors = read_vectors(
@@ -93,10 +102,10 @@ def read_side(config: AlignConfig, language: str, given: VectorSource, progress:
             words=None if listed is None else [word for word in read_lines(listed) if word], texts=texts,
             column=column, progress=progress,
         )  # fmt: skip
-        check_language(language, vectors.words)
-        if vectors.repeated:
-            log.warning("%s: dropped %d duplicate %s (%s)", given, vectors.repeated, vectors.noun, language)
         files = tuple(file for file in (given, listed, texts) if file is not None)
+    check_language(language, vectors.words)
+    if vectors.repeated:
+        log.warning("%s: dropped %d duplicate %s (%s)", name, vectors.repeated, vectors.noun, language)
     kept = vectors.nonzero()
     if zeros := len(vectors) - len(kept):
         action = "left out" if vectors.frequency_ordered else "no counterpart will be found for"
@@ -106,6 +115,11 @@ def read_side(config: AlignConfig, language: str, given: VectorSource, progress:
         )  # fmt: skip
     vectors = kept if vectors.frequency_ordered else vectors
     return SideToSave(*normalise_in_place(vectors, config.normalise), files=files)
+
+
+def _table_of(held: HeldVectors, path: Path) -> Table:
+    """The table that a file with this path and these vectors has."""
+    return items_table(path, held.rows) if held.words is None else words_table(path, held.words, held.rows)
 
 
 def read_dictionary(path: Path, languages: tuple[str, str] | None = None, form: str | None = None) -> Lexicon:

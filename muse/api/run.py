@@ -70,9 +70,11 @@ def align(
     threads. Raise BadSetting for an unknown name or a wrong value. Where one of several languages cannot be
     mapped, the others are saved before its error is raised.
 
-    In place of a file of vectors an array (n, d) will do: rows in no order, such as the vectors that a model
-    gives to texts. It is copied, not changed, and the id of row i is str(i). Raise BadSetting for an array of
-    another shape or type. Check `space.verdict` before you use the space.
+    In place of a file of vectors an object will do that holds words and their rows, most frequent first: a
+    pair (words, array), a dict, gensim's KeyedVectors, a DataFrame indexed by words, a spaCy pipeline, what
+    `read_vectors` returns. An array (n, d) alone has rows in no order, such as the vectors that a model gives
+    to texts; the id of row i is str(i). All are copied, not changed. Raise BadSetting for an array of another
+    shape or type. Check `space.verdict` before you use the space.
     """
     check_names(align, options)
     how = RunOptions(**{name: options.pop(name) for name in options_of(RunOptions) if name in options})

@@ -15,7 +15,8 @@ from muse.files.vectors.locate import locate_vectors
 from muse.files.vectors.spacy import find_vectors
 from muse.files.writing import check_place
 from muse.learn.bilingual import MINIMUM_WORDS
-from muse.learn.settings import NO_PIVOT, ONE_SOURCE, OWN_TARGET, AlignConfig, RowArray, VectorSource
+from muse.learn.held_vectors import HeldVectors
+from muse.learn.settings import NO_PIVOT, ONE_SOURCE, OWN_TARGET, AlignConfig, VectorSource
 from muse.optional import load
 from muse.options import given_only, preset_of
 from muse.progress import Progress
@@ -158,7 +159,7 @@ def source_of(config: AlignConfig, language: str) -> VectorSource:
     if not given:
         return locate_vectors(language, option)
     one = given[languages.index(language)]
-    return one if isinstance(one, RowArray) else find_vectors(one)
+    return one if isinstance(one, HeldVectors) else find_vectors(one)
 
 
 def files_of(config: AlignConfig, language: str) -> list[Path] | None:
@@ -166,7 +167,7 @@ def files_of(config: AlignConfig, language: str) -> list[Path] | None:
     vectors = source_of(config, language)
     found = [vectors, *(given_for(config, language, what) for what in OF_ROWS)]
     files = [one for one in found if isinstance(one, Path)]
-    return None if isinstance(vectors, RowArray) or any(map(is_stream, files)) else files
+    return None if isinstance(vectors, HeldVectors) or any(map(is_stream, files)) else files
 
 
 def checked_texts(config: AlignConfig) -> dict[str, Path]:

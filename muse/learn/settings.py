@@ -6,18 +6,19 @@ imports nothing that is slow to load, since help reads it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, is_dataclass, replace
+from collections.abc import Iterator
+from dataclasses import is_dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from muse.errors import BadSetting
+from muse.learn.held_vectors import HeldVectors, held_vectors, is_words_and_rows
 from muse.learn.initialise import INITIALISATIONS
 from muse.options import (
     DICTIONARY_FORMS,
     Backend,
     DictionaryForm,
-    NotOfKind,
     RunOptions,
     Seed,
     ValueKind,
@@ -26,8 +27,6 @@ from muse.options import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from muse.learn.refine import RefineConfig
     from muse.learn.transport import TransportConfig
     from muse.lexicon import Lexicon
@@ -40,31 +39,17 @@ EXTERNAL = "what others know of translations"  # a group of options
 ONE_SOURCE, OWN_TARGET = "with one --src", "without --into"
 
 
-@dataclass(frozen=True, eq=False)
-class RowArray:
-    """Rows (n, d) in memory, in no order; row i has the id str(i), as in a file without ids."""
-
-    rows: NDArray[Any]
-
-
-VectorSource = Path | RowArray
+VectorSource = Path | HeldVectors
 
 
 def _vectors(value: Any) -> VectorSource:
-    """A path, or an array of n rows of d real numbers; a TypeError for all else."""
-    if isinstance(value, RowArray):
-        return value
-    if isinstance(value, str | PathLike):
-        return path(value)
-    if not hasattr(value, "__array__"):
-        raise NotOfKind(f"{type(value).__name__}; give the rows as a two-dimensional numpy array")
-    try:
-        rows = value.__array__()
-    except (TypeError, RuntimeError) as error:  # a tensor on a GPU, or of a type numpy lacks
-        raise NotOfKind(f"{type(value).__name__} ({error})") from error
-    if rows.ndim != 2 or rows.dtype.kind not in "fiu" or not rows.size:
-        raise NotOfKind(f"an array of {rows.dtype} of shape {rows.shape}")
-    return RowArray(rows)
+    """A path, or the vectors that an object holds; a TypeError for all else."""
+    return path(value) if isinstance(value, str | PathLike) else held_vectors(value)
+
+
+def _is_one_source(value: Any) -> bool:
+    """Whether this is a path or an object with vectors, and not several of them."""
+    return not isinstance(value, list | tuple | Iterator) or is_words_and_rows(value)
 
 
 def _steps(value: Any) -> tuple[str, ...]:
@@ -85,8 +70,9 @@ def _refinement(value: Any) -> Any:
 
 
 VECTORS = ValueKind(
-    "a path or an array of n rows of d real numbers", str | PathLike | Any, _vectors, typed=Path,
-    metavar="FILE",
+    "a path, an array of n rows of d real numbers, or an object with words and vectors (the words with such "
+    "an array, a dict, KeyedVectors, a DataFrame indexed by words, a spaCy pipeline, muse's own Vectors)",
+    str | PathLike | Any, _vectors, typed=Path, metavar="FILE", is_one=_is_one_source,
 )  # fmt: skip
 STEPS = ValueKind(
     f"steps among {', '.join(NORMALISATIONS)}, or none", str | tuple, _steps,

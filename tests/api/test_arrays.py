@@ -1,19 +1,23 @@
 """muse.align on arrays: what comes of files comes of the same rows in memory; all else is refused."""
 
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 import torch
+from pandas import DataFrame
 
 import muse
 from muse.api import run
 from muse.api.inputs import read_side
 from muse.api.settings import check, source_of
 from muse.errors import BadFile, BadSetting, Mismatch
+from muse.exchange import keyed_vectors
 from muse.files import write_vectors_text
-from muse.learn.settings import AlignConfig, RowArray, VectorSource
+from muse.learn.held_vectors import HeldVectors
+from muse.learn.settings import AlignConfig, VectorSource
 from muse.normalise import normalise
 from muse.progress import Progress
 from muse.space import SideToSave, Space
@@ -56,7 +60,7 @@ def test_arrays_and_paths_may_be_mixed() -> None:
     request = AlignConfig(src=("minilm", "e5", "bge"), tgt="use", src_emb=given)
     check(request)
     first, *others = (source_of(request, language) for language in request.src)
-    assert isinstance(first, RowArray)
+    assert isinstance(first, HeldVectors)
     assert others == [Path("b.npy"), Path("c.npy")]
 
 
@@ -69,6 +73,58 @@ def test_the_rotation_is_found_and_the_manifest_names_no_file(tmp_path: Path) ->
     assert entries["minilm"].files == ()
     assert [file.name for file in entries["use"].files] == ["b.npy"]
     assert [file.name for file in space.manifest.inputs] == ["ids.tsv"]
+
+
+class Pipeline:
+    """What is used of spaCy's: words by their hashes, and a rarer word that shares a row."""
+
+    class vocab:
+        class vectors:
+            data = FRENCH.matrix
+            key2row: ClassVar = {**{1_000 + row: row for row in range(len(FRENCH))}, 9_999: 3}
+
+        strings: ClassVar = {1_000 + row: word for row, word in enumerate(FRENCH.words)} | {9_999: "rare"}
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        FRENCH,
+        keyed_vectors(FRENCH),
+        SimpleNamespace(wv=keyed_vectors(FRENCH)),
+        (FRENCH.words, FRENCH.matrix),
+        [np.array(FRENCH.words), FRENCH.matrix.astype(np.float16).astype(np.float64)],
+        dict(zip(FRENCH.words, FRENCH.matrix, strict=True)),
+        {word: row.tolist() for word, row in zip(FRENCH.words, FRENCH.matrix, strict=True)},
+        DataFrame(FRENCH.matrix, index=[*FRENCH.words]),
+        Pipeline,
+    ],
+    ids=["Vectors", "KeyedVectors", "model", "pair", "list", "dict", "lists", "DataFrame", "spaCy"],
+)
+def test_words_that_programs_hold_are_those_of_the_space(held: Any) -> None:
+    config = AlignConfig(src=("fr",), tgt="en", src_emb=held)
+    found = read(source_of(config, "fr")).vectors
+    assert found.frequency_ordered
+    assert list(found.words) == list(FRENCH.words)
+    np.testing.assert_allclose(found.matrix, read(HeldVectors(FRENCH.matrix)).vectors.matrix, atol=2e-3)
+
+
+def test_words_in_memory_are_read_as_those_of_a_file(caplog: pytest.LogCaptureFixture) -> None:
+    words, rows = ["Le", "roi", "le", "roi", "roi"], raw_rows(0, 5)
+    given: Any = words, rows
+    config = AlignConfig(src=("fr",), tgt="en", src_emb=given, lower=True, max_vocab=2)
+    assert list(read_side(config, "fr", source_of(config, "fr"), Progress(quiet=True)).vectors.words) == [
+        "le", "roi",
+    ]  # fmt: skip
+    assert list(read(HeldVectors(rows, words)).vectors.words) == ["Le", "roi", "le"]
+    assert caplog.messages == ["the array: dropped 2 duplicate words (fr)"]
+
+
+def test_several_objects_are_of_several_languages() -> None:
+    given: Any = [(["a", "b"], np.eye(2)), {"c": [1.0, 2.0]}, "d.vec"]
+    config = AlignConfig(src=("fr", "it", "es"), tgt="en", src_emb=given)
+    held = [source_of(config, language) for language in ("fr", "it")]
+    assert [one.words for one in held if isinstance(one, HeldVectors)] == [["a", "b"], ["c"]]
 
 
 def test_fewer_rows_are_read_where_fewer_are_wanted(tmp_path: Path) -> None:
@@ -87,8 +143,12 @@ def test_fewer_rows_are_read_where_fewer_are_wanted(tmp_path: Path) -> None:
         (np.ones((600, 20), bool), "got an array of bool"),
         (torch.ones(600, 20, dtype=torch.bfloat16), "got Tensor .*BFloat16"),
         (torch.ones(600, 20, requires_grad=True), "got Tensor .*requires grad"),
-        (FRENCH.matrix.tolist(), "got list; give the rows as a two-dimensional numpy array"),
+        (FRENCH.matrix.tolist(), r"got list; give \(words, array\), or the rows as an array alone"),
         (3, "got int"),
+        ((FRENCH.words[:9], FRENCH.matrix), "got 9 words for 600 rows"),
+        ({"roi": [1.0, 2.0], "la": [1.0]}, "got list .*inhomogeneous"),
+        ({"roi": [1.0], 7: [1.0]}, "got 7 among the words"),
+        (DataFrame(FRENCH.matrix).iloc[::2], "got 0 among the words"),
         ([FRENCH.matrix, ENGLISH.matrix], "src_emb must be given once for each src"),
     ],
 )
@@ -169,7 +229,7 @@ def test_words_with_vectors_of_zeros_are_left_out(tmp_path: Path, caplog: pytest
 def test_rows_of_zeros_keep_their_numbers(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     rows, path = rows_with_zeros(), tmp_path / "fr.npy"
     np.save(path, rows)
-    for given, name in ((path, str(path)), (RowArray(rows), "the array")):
+    for given, name in ((path, str(path)), (HeldVectors(rows), "the array")):
         caplog.clear()
         vectors = read(given).vectors
         assert list(vectors.words) == [str(row) for row in range(9)]
@@ -181,5 +241,5 @@ def test_rows_of_zeros_keep_their_numbers(tmp_path: Path, caplog: pytest.LogCapt
 def test_nothing_is_said_of_other_vectors(caplog: pytest.LogCaptureFixture) -> None:
     rows = rows_with_zeros()
     rows[[2, 5], 3] = 1e-30
-    assert len(read(RowArray(rows)).vectors) == 9
+    assert len(read(HeldVectors(rows)).vectors) == 9
     assert not caplog.messages
