@@ -20,13 +20,13 @@ STDIN = "standard input"
 SAMPLE = 1_000  # lines that tell whether words stand without spaces
 
 
-def lines_on_stdin() -> Iterator[list[str]]:
-    """The lines on stdin in blocks, as they arrive; BadFile if it is closed."""
+def lines_on_stdin(*, ends: bool = False) -> Iterator[list[str]]:
+    """The lines on stdin in blocks, as they arrive, with or without their `ends`; BadFile if it is closed."""
     from muse.files.plain_text import read_blocks
 
     if sys.stdin is None:
         raise BadFile(f"{STDIN}: expected text, but it is closed; send text")
-    return read_blocks(lambda size: cast("BufferedReader", sys.stdin.buffer).read1(size), STDIN)
+    return read_blocks(lambda size: cast("BufferedReader", sys.stdin.buffer).read1(size), STDIN, ends=ends)
 
 
 class Sampled:
@@ -78,19 +78,22 @@ def translate_stdin(
     from muse.files.plain_text import read_lines
 
     references, lines, count = list[str](), list[str](), 0
-    blocks: Iterable[list[str]] = (sampled := Sampled(lines_on_stdin()))
+    blocks: Iterable[list[str]] = (sampled := Sampled(lines_on_stdin(ends=True)))
     if reference is not None:
         require_sacrebleu()  # a missing package, or a surplus line, is reported before the work, not after it
         references, blocks = list(read_lines(reference)), list(sampled)
         if found := sum(map(len, blocks)):
             check_references(found, references)
     for block in blocks:
-        translated = translate(block)
+        texts = [line.rstrip("\r\n") for line in block]
+        translated = translate(texts)
         count += len(block)
         if options.as_json or reference is not None:
             lines += translated
         if not options.as_json:
-            echo("\n".join(translated))  # flushes, since the sender may be waiting for the answer
+            # As the lines end; click flushes, since the sender may be waiting for the answer.
+            rows = zip(translated, block, texts, strict=True)
+            echo("".join(one + line[len(text) :] for one, line, text in rows), end="")
     if not count:
         raise BadFile(f"{STDIN}: expected text to translate, got nothing; send text")
     scores = [] if reference is None else quality(lines, references, language=language, made=made)

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -408,6 +408,7 @@ def _lines(found: Translations, source: Vectors, target: Vectors) -> str:
 
 def _translate_text(asked: _Asked) -> None:
     from muse.errors import BadSetting
+    from muse.text.markup import OpenSpan
 
     source = asked.source
     if not source.frequency_ordered:
@@ -423,7 +424,8 @@ def _translate_text(asked: _Asked) -> None:
     if options.lm is not None:
         made += f" | lm:{options.lm.name} | weight:{config.weight:g} | top:{config.top} | beam:{config.beam}"
     sample = translate_stdin(
-        translator.translate, lambda: {name: vars(counts)[name] for name in shown},
+        partial(translator.translate, opened=OpenSpan()),
+        lambda: {name: vars(counts)[name] for name in shown},
         language=translator.target, made=made, reference=options.reference, options=options,
     )  # fmt: skip
     warn_if_unknown(counts.unknown, counts.words, translator.source, sample)

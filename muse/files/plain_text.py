@@ -7,6 +7,7 @@ one if its zeros tell it.
 """
 
 import codecs
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -58,10 +59,13 @@ def as_utf8(read: Read, encoding: str | None, name: object) -> Read:
     return read_utf8
 
 
-def blocks_of_lines(read: Read, name: object, *, longest: int = LONGEST) -> Iterator[list[bytes]]:
-    r"""The lines of a stream without their \n, in blocks of all that were read; the last may have none.
+def blocks_of_lines(
+    read: Read, name: object, *, longest: int = LONGEST, ends: bool = False
+) -> Iterator[list[bytes]]:
+    r"""The lines of a stream, with or without what `ends` each, in blocks of all that were read.
 
-    Raise BadFile for a line of more than `longest` bytes; `name` is the file in its message.
+    Without it a \r before \n stays. Raise BadFile for a line of more than `longest` bytes; `name` is the file
+    in its message.
     """
     number, begun, waiting = 1, list[bytes](), 0  # of the line that is still incomplete
     end, has_cr = b"\n", False
@@ -87,12 +91,12 @@ def blocks_of_lines(read: Read, name: object, *, longest: int = LONGEST) -> Iter
         if not others:
             continue
         *whole, rest = others
-        yield [b"".join(begun), *whole]
+        yield [line + end * ends for line in (b"".join(begun), *whole)]
         number += len(others)
         begun, waiting = [rest], len(rest)
     last = b"".join(begun)
     if number == 1 and end == b"\n" and has_cr:
-        yield last.removesuffix(b"\r").split(b"\r")
+        yield re.findall(rb"[^\r]*\r|[^\r]+\Z", last) if ends else last.removesuffix(b"\r").split(b"\r")
     elif last:
         yield [last]
 
@@ -113,13 +117,18 @@ def lines_of_source(source: Source, encoding: str | None = None) -> Iterator[str
         yield from block
 
 
-def read_blocks(read: Read, name: str, otherwise: str | None = None) -> Iterator[list[str]]:
-    """The lines of a stream, without line ends, in blocks of all lines that have arrived so far."""
+def read_blocks(
+    read: Read, name: str, otherwise: str | None = None, *, ends: bool = False
+) -> Iterator[list[str]]:
+    """The lines of a stream, in blocks of all lines that have arrived so far.
+
+    With `ends` each has that of its line, and the first one a byte order mark that it has.
+    """
     number, begun = 1, [read(BLOCK)]
     encoding = marked_encoding(begun[0]) or otherwise or _unmarked_utf_16(begun[0])
     whole = as_utf8(lambda size: begun.pop() if begun else read(size), encoding, name)
-    for lines in blocks_of_lines(whole, name):
-        if number == 1:
+    for lines in blocks_of_lines(whole, name, ends=ends):
+        if number == 1 and not ends:
             lines[0] = lines[0].removeprefix(BOM)
         yield [decoded_line(line, name, place) for place, line in enumerate(lines, number)]
         number += len(lines)

@@ -8,13 +8,13 @@ typographic quotation marks are removed.
 
 import re
 import unicodedata
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from functools import cache, cached_property, partial
 from typing import Any
 
 from muse.languages import language_code
-from muse.orthography import composed
-from muse.text.markup import split_at_markup, split_at_tags
+from muse.orthography import composed, lowercase
+from muse.text.markup import URL, WEB_SITE, split_at_markup, split_at_spans, unescaped
 from muse.text.segmentation import Segmenter, unspaced_language
 from muse.text.surface import is_elided
 
@@ -31,17 +31,17 @@ Rules = tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...]
 _FRENCH_PRONOUNS = "je|tu|ils?|elles?|on|nous|vous|ce|moi|toi|lui|leur|les?|la|y|en|là|ci"
 
 
-def closed_up(text: str, language: str) -> str:
-    """The text with no space after an opening mark and before the one that closes it.
+def closed_up(pieces: Iterable[tuple[str, str]], language: str) -> str:
+    """The text of `split_at_spans` with no space after an opening mark and before the one that closes it.
 
     A mark without a counterpart, as of a sentence whose quotation continues in the next, stays as it is; so
-    does an apostrophe, and so do marks in a tag.
+    does an apostrophe, and so do the spans.
 
-    >>> closed_up("Er sagte: „ Ja “, sie: » ‚ Nein ‘ «.", "de")
+    >>> closed_up([("Er sagte: „ Ja “, sie: » ‚ Nein ‘ «.", "")], "de")
     'Er sagte: „Ja“, sie: »‚Nein‘«.'
     """
-    # Text in turn with marks and tags.
-    parts = [part for between, tag in split_at_tags(text) for part in (*_MARK.split(between), tag)]
+    # Text in turn with marks and spans.
+    parts = [part for between, span in pieces for part in (*_MARK.split(between), span)]
     opened: dict[str, list[int]] = {mark: [] for mark in _CLOSES}  # the places of each, the last one last
     for place in range(1, len(parts), 2):
         mark = parts[place]
@@ -86,8 +86,6 @@ _WRITTEN_OUT: dict[str, Rules] = {
     ),
     "fr": _rules((rf"(?<=\w)-(?:t-)?({_FRENCH_PRONOUNS})\b(?!-?\w)", r" \1")),
 }
-# Addresses of the web and of other schemes.
-URL, WEB_SITE = r"[A-Za-z][A-Za-z0-9+.-]{1,15}://\S*[\w/]", r"www\.\S*[\w/]"
 # What must stay one token, besides Moses' own patterns: 12:45, 1/2, addresses.
 _WHOLE = [r"\d+(?:[:/.,]\d+)+", r"[\w.+-]+@[\w-]+(?:\.\w+)+", URL, WEB_SITE]
 _INCLUSIVE = [r"\w+(?:·\w+)+", r"(?<!\w)[^\W\d_]{2,}\([^\W\d_]{1,3}\)(?!\w)"]  # étudiant·e·s, ami(e)
@@ -147,6 +145,7 @@ class Tokeniser:
     def __init__(self, language: str, known: Container[str] | None = None, *, spaced: bool = False) -> None:
         self.language = language_code(language)
         unspaced = unspaced_language(language)
+        self._known = known or ()
         self._segmenter = None if unspaced is None else Segmenter(unspaced, known, whole=spaced)
         self._rules = _WRITTEN_OUT.get(self.language, ())
         self._whole = _WHOLE if self.language in _APOSTROPHES else [*_WHOLE, r"\w+(?:'\w+)+"]
@@ -172,7 +171,7 @@ class Tokeniser:
         return self._parts[key]
 
     def _tokenised(self, part: str, follows: str) -> list[str]:
-        part = _INVISIBLE.sub("", part)
+        part = _INVISIBLE.sub("", unescaped(part))
         if not part:
             return []
         if self._segmenter is None:
@@ -197,9 +196,12 @@ class Tokeniser:
         part = _SOFT_HYPHEN.sub("", _APOSTROPHE.sub("'", composed(part)))
         for pattern, put in self._rules if "'" in part or "-" in part else ():
             part = pattern.sub(put, part)
-        *first, last = part.split()
+        *first, last = part.split() or [""]
         found = [token for piece in first for token in self._moses(piece)]
-        found += self._moses(f"{last} {follows}")[:-1] if follows else self._moses(last)
+        ends = self._moses(f"{last} {follows}")[:-1] if follows else self._moses(last)
+        if follows == "a" and self._is_unknown(ends[-1]):
+            ends = self._moses(last)
+        found += ends
         if "'" not in found and "\u2019" not in found:
             return found
         # Moses' rules need a letter behind an apostrophe: l'« eau ».
@@ -211,10 +213,15 @@ class Tokeniser:
                 joined.append(token)
         return joined
 
+    def _is_unknown(self, token: str) -> bool:
+        # Moses takes any word with a point before a small letter for an abbreviation.
+        abbreviated = len(token) > 2 and token[-2].isalpha() and token[-1] == "."
+        return abbreviated and not any(one in self._known for one in (token, lowercase(token, self.language)))
+
     def text(self, tokens: Sequence[str]) -> str:
         """The line of these tokens, with spaces around punctuation as usual in the language."""
         text = str(self._joiner.detokenize(list(tokens), unescape=False))
-        return closed_up(_CLOSING.sub("", text), self.language)
+        return closed_up(split_at_spans(_CLOSING.sub("", text)), self.language)
 
     def _moses(self, text: str) -> list[str]:
         if plain := _PLAIN.fullmatch(text):

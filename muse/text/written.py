@@ -11,49 +11,22 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from muse.orthography import composed
-from muse.text.markup import is_markup, split_at_tags
+from muse.text.markup import ENTITY, NO_WORDS, OpenSpan, is_markup, sign_of, split_at, split_at_spans
 from muse.text.segmentation import is_unspaced, unspaced_language, without_spaces
-from muse.text.tokens import LONGEST_PART, URL, WEB_SITE, Tokeniser, closed_up, next_part_kind
+from muse.text.tokens import LONGEST_PART, Tokeniser, closed_up, next_part_kind
 
-_FILES = (
-    "txt|csv|tsv|json|xml|html?|css|py|js|ts|java|cc|cpp|hpp|sh|php|rb|rs|md|rst|tex|pdf|docx?|xlsx?|pptx?|odt|"
-    "epub|png|jpe?g|gif|svg|mp[34]|avi|wav|zip|gz|bz2|xz|7z|tar|exe|dll|conf|cfg|ini|ya?ml|toml|log|sql|vec|bin"
-)
-# Capitals, and what may not stand beside them: letters without case may, as in Chinese.
-_CAPITAL, _CASED = "[A-ZÀ-ÖØ-ÞΑ-ΩЀ-Я]", "[A-Za-zÀ-ÖØ-öø-ɏΑ-ωЀ-ӿ0-9_]"
-_KEPT = re.compile(
-    "|".join(
-        (
-            rf"(?<![A-Za-z0-9+.-]){URL}",
-            WEB_SITE,
-            r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.\w+)*",
-            r"(?<![\w.@-])(?:[\w-]+\.)+[a-z]{2,}/\S*[\w/]",  # a domain with a path
-            r"(?<![\w&/])[@#]\w+",
-            r"(?<!\w)(?:\w{0,40}&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z]\w{1,30});)+\w{0,40}",  # &eacute;
-            rf"(?<!{_CASED}){_CAPITAL}{{1,5}}(?:&{_CAPITAL}{{1,5}})+s?(?!{_CASED})",  # R&D
-            r"(?<![\w/.-])[A-Za-z](?:/[A-Za-z]{1,2}[²³]?)+(?![\w/'’-])",  # A/B, n/a, m/s²
-            r"^\(?[A-Za-z]\)(?=[.,:;]?$)",  # a) and (b) of a list
-            r"(?<![\w'’])O['’][A-Z]\w+",  # O'Brien
-            r"(?<![\w'’])\w+['’]n['’]\w+",  # rock'n'roll
-            r"(?<![\w./@-])\w[\w.-]*\.(?:" + _FILES + r")(?!\w)",
-            rf"(?<!{_CASED})[A-Z](?:\+\+|#)(?!{_CASED}|[+#])",
-            r"(?<!\S)\.[^\W\d_]\w*",  # .NET
-            r"(?<!\w)[nN][°º]",
-            r"°[CFK](?!\w)",
-            r"(?<![\w=])[A-Za-z]=\w+(?![\w=])",  # x=5
-            r"(?<!\w)\d{2,4}['’]s(?!\w)",  # the 80's
-            r"(?<!\w)\w*?[²³¹\u2070-\u209c]\w*",
-            r"(?<![\w:;=])[:;=]['’]?-?[)(\]\[DPpOo/\\|*3](?!\w)",
-        )
-    )
-)
+_KEPT = re.compile("|".join(NO_WORDS))
 _WITH_APOSTROPHES = re.compile("O['’][A-Z]|['’]n['’]|['’]s")
 # Languages with words before apostrophes, but for McDonald's.
 _KEPT_IN_ROMANCE = re.compile(rf"{_KEPT.pattern}|(?<![\w'’])[A-Z]\w+['’]s(?!\w)")
 _PART = re.compile(r"\S+")
 _NO_BREAK = frozenset("\u00a0\u202f\u2007")
+_ENTITIES = frozenset(["&nbsp;", "&#160;", "&#xa0;", "&#xA0;", "&#8239;", "&#x202f;", "&#x202F;", "~"])
+_SPACES = _NO_BREAK | _ENTITIES | {"", " "}
+_UNITS = re.compile(rf"{ENTITY.pattern}|\w[\u0300-\u036f]+|(?<=\w)\u00ad+(?=\w)")
+_VISIBLE = re.compile("[^\\s\x00-\x1f\x7f\ufeff]")
 # Apostrophes that may open and close a quotation: 'la mer', not l'homme.
-_QUOTE = re.compile(r"(?<![^\s(\[{«“„—–-])'(?=\w)|(?<=[\w.,!?…»”)])'(?!\w)")
+_QUOTE = re.compile(r"(?<![^\s(\[{«“„—–-])['`](?=\w)|(?<=[\w.,!?…»”)])'(?!\w)")
 _IN_WORDS, _AFTER_WORDS = str.maketrans("", "", "'’-"), ",;:?!."
 _FRENCH = frozenset("?!:;%")  # signs after a space in French, and after none in other languages
 _OPENING = frozenset("([{«“„‘<>=+/*~—–-")
@@ -64,9 +37,9 @@ _OPENS, _CLOSES = "«", "»"
 
 
 class WrittenToken(NamedTuple):
-    """A token, what stands before it in its line, "" or a space, and how it is written there.
+    """A token, all that stands before it in its line, mostly "" or a space, and how it is written there.
 
-    `kept` ones are no words. The written form may have another apostrophe than the token, or accents apart.
+    `kept` ones are no words. The written form may have another apostrophe than the token, or entities.
     """
 
     text: str
@@ -88,55 +61,86 @@ class TranslatedToken(NamedTuple):
     @property
     def sign(self) -> bool:
         """Whether Moses' rules for words say nothing of it."""
-        return not any(map(str.isalnum, self.token.text)) or is_markup(self.token.text)
+        return not any(map(str.isalnum, self.token.text)) or self.is_span or is_markup(self.token.text)
+
+    @property
+    def is_span(self) -> bool:
+        """Whether it is kept and may have spaces in it."""
+        return self.token.kept and any(map(str.isspace, self.text))
 
 
 def written_tokens(tokeniser: Tokeniser, line: str) -> list[WrittenToken]:
-    """The tokens of a line; tags with spaces in them, and comments, are one each.
+    """The tokens of a line; what is kept with spaces in it, as tags and comments, are one each.
 
     >>> [token.text for token in written_tokens(Tokeniser("fr"), "R&D 'à la mer', 20 °C")]
     ['R&D', "'", 'à', 'la', 'mer', "'", ',', '20', '°C']
     """
-    found, glued = list[WrittenToken](), False
-    for text, tag in split_at_tags(line):
-        found += _tokens(tokeniser, text, tag, glued=glued)
-        if tag:
-            found.append(WrittenToken(tag, "" if text and not text[-1].isspace() else " ", tag, kept=True))
-        glued = bool(tag)
-    return found
+    return written_line(tokeniser, line)[0]
 
 
-def _tokens(tokeniser: Tokeniser, text: str, then: str, *, glued: bool) -> Iterator[WrittenToken]:
-    parts = list(_parts(text, glued=glued))
-    followings = [*(part for _, part, _ in parts[1:]), then]
-    for (before, part, quote), following in zip(parts, followings, strict=False):
-        pieces = [(part, True)] if quote else _split_at_kept(part, tokeniser.language)
-        for place, (piece, kept) in enumerate(pieces, 1):
-            space = before if place == 1 else ""
+def written_line(
+    tokeniser: Tokeniser, line: str, opened: OpenSpan | None = None
+) -> tuple[list[WrittenToken], str]:
+    """The tokens of a line, and what is behind the last one; `opened` is what the lines before leave open."""
+    found, between = list[WrittenToken](), ""
+    for text, span in split_at_spans(line, opened):
+        plain, places = _plain(text)
+        end = 0
+        for token, begin, stop, kept in _tokens(tokeniser, plain, span):
+            # What is neither space nor invisible is of a word that is written out: can't, viens-tu.
+            gap = text[places[end] : places[begin]] if not _VISIBLE.search(plain, end, begin) else " "
+            written = text[places[begin] : places[stop]] or token
+            found.append(WrittenToken(token, between + gap or " " * (begin == stop), written, kept))
+            end, between = stop, ""
+        between += text[places[end] :] if not _VISIBLE.search(plain, end) else text[len(text.rstrip()) :]
+        if span:
+            found.append(WrittenToken(span, between, span, kept=True))
+            between = ""
+    return found, between
+
+
+def _plain(text: str) -> tuple[str, Sequence[int]]:
+    """The text with composed letters, the signs of entities and no soft hyphens, and where each letter is."""
+    found, places, end = "", list[int](), 0
+    for match in _UNITS.finditer(text):
+        sign = composed(sign_of(match)).strip(_SOFT_HYPHEN)
+        places += [*range(end, match.start()), *[match.start()] * len(sign)]
+        found, end = found + text[end : match.start()] + sign, match.end()
+    return found + text[end:], [*places, *range(end, len(text) + 1)]
+
+
+def _tokens(tokeniser: Tokeniser, plain: str, then: str) -> Iterator[tuple[str, int, int, bool]]:
+    """The tokens, from where to where each is, and whether it is kept; a word written out is nowhere."""
+    parts, folded = list(_parts(plain)), plain.replace("\u2019", "'")
+    followings = [*(plain[begin:end] for begin, end, _ in parts[1:]), then]
+    for (begin, end, quote), following in zip(parts, followings, strict=False):
+        part = plain[begin:end]
+        for piece, kept in [(part, True)] if quote else _split_at_kept(part, tokeniser.language):
+            stop = begin + len(piece)
             if kept:
-                yield WrittenToken(piece, space, piece, kept=True)
-                continue
-            follows = next_part_kind(piece, following) if place == len(pieces) else ""
-            yield from _in_place(tokeniser.part_tokens(piece, follows), piece, space)
+                yield piece, begin, stop, True
+            else:
+                follows = next_part_kind(piece, following) if stop == end else ""
+                for token in tokeniser.part_tokens(piece, follows):
+                    at = folded.find(token.replace("\u2019", "'"), begin, stop)
+                    yield token, max(at, begin), at + len(token) if at >= 0 else begin, False
+                    begin = at + len(token) if at >= 0 else begin
+            begin = stop
 
 
-def _parts(text: str, *, glued: bool) -> Iterator[tuple[str, str, bool]]:
-    """The parts of a text between spaces with what is before each; a quotation mark is a part of its own."""
+def _parts(text: str) -> Iterator[tuple[int, int, bool]]:
+    """From where to where each part between spaces is; a quotation mark is a part of its own."""
     quotes = iter(_quotes(text) if "'" in text else ())
     quote = next(quotes, len(text))
-    end = 0
     for match in _PART.finditer(text):
-        between = text[end : match.start()]
         begin, end = match.span()
-        space = between if between in _NO_BREAK else " " if between or not (begin or glued) else ""
         while quote < end:
             if begin < quote:
-                yield space, text[begin:quote], False
-                space = ""
-            yield space, "'", True
-            space, begin, quote = "", quote + 1, next(quotes, len(text))
+                yield begin, quote, False
+            yield quote, quote + 1, True
+            begin, quote = quote + 1, next(quotes, len(text))
         if begin < end:
-            yield space, text[begin:end], False
+            yield begin, end, False
 
 
 def _quotes(text: str) -> list[int]:
@@ -156,28 +160,7 @@ def _split_at_kept(part: str, language: str) -> list[tuple[str, bool]]:
     is_word = part.isalpha() or part.rstrip(_AFTER_WORDS).translate(_IN_WORDS).isalpha()
     if (is_word and not _WITH_APOSTROPHES.search(part)) or len(part) > LONGEST_PART:
         return [(part, False)]
-    found, end = list[tuple[str, bool]](), 0
-    kept = _KEPT_IN_ROMANCE if language in ("fr", "it") else _KEPT
-    for match in kept.finditer(part):
-        found += [(part[end : match.start()], False), (match[0], True)]
-        end = match.end()
-    return [(text, kept) for text, kept in [*found, (part[end:], False)] if text]
-
-
-def _in_place(tokens: Sequence[str], piece: str, space: str) -> Iterator[WrittenToken]:
-    """The tokens of a piece with what stands before them there: a space, if they are not in it as such."""
-    plain, end = composed(piece).replace("\u2019", "'"), 0
-    as_written = len(plain) == len(piece)
-    places = [place for place, letter in enumerate(plain) if letter != _SOFT_HYPHEN]
-    plain = plain.replace(_SOFT_HYPHEN, "")
-    for place, token in enumerate(tokens):
-        begin = plain.find(token.replace("\u2019", "'"), end)
-        before = space if place == 0 else "" if begin == end else " "
-        if begin < 0:  # of a contraction that is written out
-            yield WrittenToken(token, before, token)
-            continue
-        end = begin + len(token)
-        yield WrittenToken(token, before, piece[places[begin] : places[end - 1] + 1] if as_written else token)
+    return split_at(_KEPT_IN_ROMANCE if language in ("fr", "it") else _KEPT, part)
 
 
 def joined_line(words: Sequence[TranslatedToken], tokeniser: Tokeniser) -> str:
@@ -187,27 +170,31 @@ def joined_line(words: Sequence[TranslatedToken], tokeniser: Tokeniser) -> str:
     >>> joined_line([TranslatedToken(token.text, token, True) for token in found], Tokeniser("en"))
     "20 °C: 'oui'!"
     """
-    found, run = list[str](), list[str]()
+    pieces, text, run = list[tuple[str, str]](), "", list[str]()  # text and the span behind it
     for place, word in enumerate(words):
-        space = _space(words, place, tokeniser.language) if place else ""
-        if space is not None:
-            found += [tokeniser.text(run) if len(run) > 1 else "".join(run), space]
+        space = _space(words, place, tokeniser.language) if place else word.token.before
+        if space is not None or word.is_span:
+            text += (tokeniser.text(run) if len(run) > 1 else "".join(run)) + (space or "")
             run = []
-        run.append(word.text)
-    found.append(tokeniser.text(run) if len(run) > 1 else "".join(run))
-    line = closed_up("".join(found), tokeniser.language)
-    parts = split_at_tags(line)  # the spaces in a tag are its own
-    return "".join(without_spaces(between, tokeniser.language) + tag for between, tag in parts)
+        if word.is_span:
+            pieces, text = [*pieces, (text, word.text)], ""
+        else:
+            run.append(word.text)
+    pieces.append((text + (tokeniser.text(run) if len(run) > 1 else "".join(run)), ""))
+    language = tokeniser.language
+    return closed_up(((without_spaces(text, language), span) for text, span in pieces), language)
 
 
 def _space(words: Sequence[TranslatedToken], place: int, language: str) -> str | None:
     """What stands before a word, which is not the first; None between words if Moses' rules say it."""
     last, word = words[place - 1 : place + 1]
     before = word.token.before
-    if not (last.copied and word.copied):
-        before = before and " "  # a no-break space is for what it holds together
+    if before in _NO_BREAK and not (last.copied and word.copied):
+        before = " "  # a no-break space is for what it holds together
+    if last.is_span or word.is_span or before not in _SPACES:
+        return before
     if not (last.sign or word.sign):
-        return before if last.copied and word.copied else None
+        return before if (last.copied and word.copied) or before in _ENTITIES else None
     if not before and _is_parted(last, word, language):
         return " "
     if not before and last.token.text.endswith("'") and not last.sign and not last.text.endswith("'"):

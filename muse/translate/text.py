@@ -14,7 +14,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import groupby
 from typing import NamedTuple
 
@@ -22,6 +22,7 @@ import numpy as np
 
 from muse.errors import BadSetting
 from muse.lexicon import Lexicon
+from muse.orthography import plain
 from muse.ranking.lookup import rows_of, with_entries
 from muse.ranking.ranker import Ranker, ranker_for
 from muse.ranking.translations import Translation
@@ -30,12 +31,12 @@ from muse.space import Space
 from muse.space.new_words import NewWords
 from muse.text import surface
 from muse.text.language_model import END, Ids, LanguageModel, Logs, Step
-from muse.text.markup import is_markup
+from muse.text.markup import OpenSpan, is_markup
 from muse.text.phrase_table import PhraseOptions
 from muse.text.segmentation import TITLES, Phrases
 from muse.text.strings import all_strings
 from muse.text.tokens import Tokeniser
-from muse.text.written import TranslatedToken, WrittenToken, joined_line, written_tokens
+from muse.text.written import TranslatedToken, WrittenToken, joined_line, written_line, written_tokens
 from muse.translate.glossary import Glossary, Term, probable_ones
 from muse.vectors import Vectors
 
@@ -167,12 +168,20 @@ class TextReader:
         if first or token.isupper():
             found.sort(key=lambda form: index[form])
         found = found or [form for form in (token, token.lower()) if form in self._table]
+        if not found and len(token) > 2 and token.isupper() and (form := self._unaccented.get(plain(token))):
+            found = [form]
         if found or (token.isascii() and not _SPELLED_OTHERWISE.search(token)):
             return found[0] if found else None
         if token not in self._respelled:
             rows = [index.lookup_row(form) for form in surface.forms(token, self._vectors.language)]
             self._respelled[token] = next((index.words[row] for row in rows if row is not None), None)
         return self._respelled[token]
+
+    @cached_property
+    def _unaccented(self) -> dict[str, str]:
+        # Words with accents, which capitals in Greek never have and those in French often lack.
+        accented = (word for word in reversed(self._vectors.words) if not word.isascii())
+        return {bare: word for word in accented if (bare := plain(word)) != word}
 
     def _new(self, token: str, first: bool) -> str | None:
         # A capital inside a sentence marks a name, a point an abbreviation: n-grams would make words of them.
@@ -388,13 +397,19 @@ class Translator:
         self._untranslated: set[str | None] = set()  # entries without a translation that is probable enough
         self._doubted: list[str] | None = []  # the first lines, until one is in a known script
 
-    def translate(self, lines: Sequence[str]) -> list[str]:
-        """The translated lines; BadSetting if the first are in another script, or these are no lines."""
+    def translate(self, lines: Sequence[str], opened: OpenSpan | None = None) -> list[str]:
+        """The translated lines of a text, with the white space around them.
+
+        `opened` is what earlier lines of the text leave open, such as code. BadSetting if the first lines are
+        in another script, or these are no lines.
+        """
         lines = all_strings(lines, "lines")
+        opened = OpenSpan() if opened is None else opened
         if self._doubted is not None:
             first = [line for line in (*self._doubted, *lines) if any(map(str.isalpha, line))]
             self._doubted = None if check_script(first, self._space.vectors(self.source)) else first
-        pieces = [self._reader.read(written_tokens(self._tokeniser, line)) for line in lines]
+        written = [written_line(self._tokeniser, line, opened) for line in lines]
+        pieces = [self._reader.read(tokens) for tokens, _ in written]
         entries = {piece.entry for line in pieces for piece in line if piece.entry is not None}
         self._look_up(sorted(entries - self._options.keys()))
         for piece in (piece for line in pieces for piece in line if piece.is_word):
@@ -403,7 +418,7 @@ class Translator:
             self.counts.unknown += piece.entry is None and not (piece.name or piece.term.translations)
             self.counts.doubtful += piece.entry in self._untranslated
             self.counts.terms += bool(piece.term.translations)
-        return [self._line(line) for line in pieces]
+        return [self._line(line) + end for line, (_, end) in zip(pieces, written, strict=True)]
 
     def choices(self, line: str) -> list[Choice]:
         """The tokens of a line, each with its alternative translations, capitalised as required."""

@@ -50,7 +50,11 @@ def there_and_back(language: str) -> Callable[[str], object]:
 @pytest.mark.parametrize("quote", QUOTES)
 def test_quotation_marks_that_nothing_closes(quote: str) -> None:
     for language in ("en", "de"):
-        assert is_linear(partial(closed_up, language=language), f"{quote} ", 2_000)
+
+        def run(line: str, language: str = language) -> None:
+            closed_up([(line, "")], language)
+
+        assert is_linear(run, f"{quote} ", 2_000)
 
 
 def test_a_line_of_spaces_that_are_none_of_ascii() -> None:

@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from muse.text.markup import is_markup, split_at_markup, split_at_tags
+from muse.text.markup import is_markup, split_at_markup, split_at_spans
 from muse.text.tokens import Tokeniser
 from muse.text.written import TranslatedToken, joined_line, written_tokens
 from muse.translate.text import TextReader, Translator
@@ -103,14 +103,14 @@ def test_tags_without_quoted_values_are_tags_if_they_are_closed() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "a < b and c > d",
+        "la < le and le > la",
         "a <b and c> d",
         "if x <y and z=3> 2",
         "cp <your file> <target folder>",
         "Map<String, List<Integer>>",
         "<3 you > me",
         "from <john smith@a.org>",
-        'a < b, "c" > d',
+        'la < le, "le" > la',
         "cp <input file> <source file> <param default> <source readonly> now",
         "the <details required> and <link hidden> are given",
         "<input disabled file>",
@@ -122,14 +122,14 @@ def test_tags_without_quoted_values_are_tags_if_they_are_closed() -> None:
     ],
 )
 def test_what_is_no_tag_is_translated(line: str) -> None:
-    assert split_at_tags(line) == [(line, "")]
+    assert split_at_spans(line) == [(line, "")]
 
 
 @pytest.mark.parametrize(
     "line",
     [
         *(part * 20_000 for part in ("<!-- ", '<a b="', "<a b='\"", "<a ", '<a b="c" ', "</a ", "<a b> ")),
-        "<" * 100_000, "<input" + " disabled" * 50_000, "<input" + " a=b" * 50_000 + " <",
+        "<" * 100_000, "<input" + " disabled" * 50_000, "<input" + " a=bc" * 50_000 + " <",
         "<input a =" + " " * 100_000, "<input a" + " " * 100_000, "<input a=" + "b" * 100_000,
         "<input" + " disabled" * 50_000 + " a" + " " * 50_000 + ">",
         "<input" + " disabled" * 50_000 + " " * 50_000 + ">", "<input" + " a  =  b" * 50_000 + ">",
@@ -139,18 +139,18 @@ def test_what_is_no_tag_is_translated(line: str) -> None:
 def test_long_tags_and_those_that_never_end_take_linear_time(line: str) -> None:
     began = time.process_time()
     whole = line.endswith(("disabled" + " " * 50_000 + ">", "b>"))
-    assert split_at_tags(line) == ([("", line), ("", "")] if whole else [(line, "")])
+    assert split_at_spans(line) == ([("", line), ("", "")] if whole else [(line, "")])
     assert time.process_time() - began < 1.0
 
 
 def test_a_longer_name_closes_no_tag() -> None:
-    assert split_at_tags("a <b and c> d </blink>") == [("a <b and c> d </blink>", "")]
-    assert split_at_tags("a <b and c> d </b >") == [("a ", "<b and c>"), (" d ", "</b >"), ("", "")]
+    assert split_at_spans("a <b and c> d </blink>") == [("a <b and c> d </blink>", "")]
+    assert split_at_spans("a <b and c> d </b >") == [("a ", "<b and c>"), (" d ", "</b >"), ("", "")]
 
 
 def test_a_full_stop_after_markup_is_as_before() -> None:
     assert Tokeniser("en").tokens("Read /a/b. He did. See ./x etc. and") == (
-        "Read /a/b . He did . See ./x etc. and".split()
+        "Read /a/b . He did . See ./x etc . and".split()
     )
 
 
@@ -163,7 +163,7 @@ def test_markup_is_copied_and_its_words_are_translated_elsewhere_alone() -> None
     assert (translator.counts.words, translator.counts.unknown) == (2, 0)
     line = "<i title=\"nom , chat\" class='nom chat'>{}</i> <!-- chat nom --> <br /> s < {} s > s"
     assert translator.translate([line.format("Chat", "nom")]) == [
-        line.format("Cat", "name").replace("s <", "is <").replace("s > s", "is > is")
+        line.format("Cat", "name").replace("s <", "is <").replace("s > etc", "is > and")
     ]
     assert [choice.token for choice in translator.choices(line)][0] == line[: line.index(">") + 1]
 

@@ -74,7 +74,7 @@ def test_a_line_comes_back(language: str, line: str) -> None:
     ],
 )  # fmt: skip
 def test_a_quotation_mark_without_a_counterpart_keeps_its_spaces(language: str, line: str) -> None:
-    assert closed_up(line, language) == line
+    assert closed_up([(line, "")], language) == line
 
 
 @pytest.mark.parametrize("line", ["", "   ", "\t\u2028 \u00a0"])
@@ -93,6 +93,7 @@ def test_a_word_is_the_same_token_wherever_it_stands() -> None:
         assert Tokeniser("en").tokens(line) == whole
 
 
+ENDS = ("left.", "etc.", "it.", "Weiß.", "vu.", "is.", "not.", "so.")
 FULL_STOPS = [
     ("en", "Mr. Smith left. he said no. Then No. 5 came. 7 left."),
     ("en", "See p. 12 etc. and more. (Really.) Yes. U.S. troops."),
@@ -104,11 +105,17 @@ FULL_STOPS = [
 
 @pytest.mark.parametrize(("language", "line"), FULL_STOPS)
 def test_full_stops_within_a_line_are_as_moses_has_them(language: str, line: str) -> None:
+    # But for words before small letters, which only Moses takes for abbreviations.
     from sacremoses import MosesTokenizer
 
     written_out = line.replace("can't", "can not").replace("Isn't", "Is not")
     expected = MosesTokenizer(language).tokenize(written_out, escape=False)
-    assert Tokeniser(language).tokens(line) == expected
+    apart = [two for one in expected for two in ((one[:-1], ".") if one in ENDS else (one,))]
+    apart = (
+        apart if language != "fr" else " ".join(apart).replace("etc .", "etc.").split()
+    )  # that Moses knows
+    assert Tokeniser(language).tokens(line) == apart
+    assert Tokeniser(language, ENDS).tokens(line) == expected
 
 
 def test_a_contraction_keeps_its_capitals() -> None:
@@ -239,7 +246,7 @@ def test_what_is_no_word_is_unchanged(kept: str) -> None:
         ("<b>la mer</b>, <a href='x y'>oui</a> !", "<b>the sea</b>, <a href='x y'>yes</a>!"),
         ("un T-Tom, oui-oui, hook 'em", "un T-Tom, yes-yes, hook 'em"),
         ("", ""),
-        (" \t ", ""),
+        (" \t ", " \t "),
     ],
 )
 def test_words_are_translated_between_signs_that_stay(line: str, expected: str) -> None:

@@ -65,7 +65,7 @@ def translate(line: str, **options: object) -> str:
         ("TOM", "THOMAS"),
         ("\u00ab Il est à 12:45 \u00bb (un chat).", "\u00abHe is to 12:45\u00bb (a cat)."),
         ("", ""),
-        ("  ", ""),
+        ("  ", "  "),
         ("?", "?"),
         ("zzz YYY Xxx", "zzz YYY Xxx"),
     ],
