@@ -21,7 +21,7 @@ es spa spanish español castellano espagnol spanisch spagnolo espanhol spaans sp
 испанский hiszpański スペイン語 西班牙语; et est estonian eesti; eu eus baq basque euskara; fa fas per
 persian farsi فارسی; fi fin finnish suomi; fo fao faroese; fr fra fre french français französisch
 francés francese francês frans franska fransk французский francuski フランス語 法语; ga gle irish gaeilge;
-gd gla gaelic gàidhlig; gl glg galician galego; gu guj gujarati; ha hau hausa; he heb hebrew עברית;
+gd gla gaelic gàidhlig; gl glg galician galego; gu guj gujarati; ha hau hausa; he iw heb hebrew עברית;
 hi hin hindi हिन्दी हिंदी; hr hrv croatian hrvatski; hu hun hungarian magyar; hy hye arm armenian;
 id ind indonesian; ig ibo igbo; is isl ice icelandic íslenska; it ita italian italiano italien
 italienisch italiaans italienska итальянский włoski イタリア語 意大利语; ja jpn japanese 日本語 japonais
@@ -30,16 +30,16 @@ kannada; ko kor korean 한국어; ku kur kurdish kurdî; ky kir kyrgyz; la lat l
 lo lao laotian; lt lit lithuanian lietuvių; lv lav latvian latviešu; mg mlg malagasy; mk mkd mac
 macedonian; ml mal malayalam; mn mon mongolian; mr mar marathi; ms msa may malay; mt mlt maltese; my
 mya bur burmese; ne nep nepali; nl nld dut dutch nederlands holländska néerlandais niederländisch;
-no nor nob nno norwegian norsk; oc oci occitan; om orm oromo; pa pan punjabi; pl pol polish polski
+no nor nb nob nn nno norwegian norsk; oc oci occitan; om orm oromo; pa pan punjabi; pl pol polish polski
 polnisch polonais польский; ps pus pashto; pt por portuguese português portugais portugiesisch
 portugués portoghese португальский; qu que quechua; ro ron rum romanian română; ru rus russian
 русский russe russisch ryska russisk rosyjski ruso russo ロシア語 俄语; rw kin kinyarwanda; sa san
 sanskrit; si sin sinhala; sk slk slo slovak slovenčina; sl slv slovene slovenian slovenščina; so som
 somali; sq sqi alb albanian shqip; sr srp serbian српски srpski; sv swe swedish svenska schwedisch
 suédois шведский; sw swa swh swahili kiswahili; ta tam tamil; te tel telugu; tg tgk tajik; th tha
-thai ไทย; ti tir tigrinya; tk tuk turkmen; tl tgl tagalog; tr tur turkish türkçe; tt tat tatar; ug
+thai ไทย; ti tir tigrinya; tk tuk turkmen; tl tgl fil tagalog; tr tur turkish türkçe; tt tat tatar; ug
 uig uyghur; uk ukr ukrainian українська; ur urd urdu اردو; uz uzb uzbek; vi vie vietnamese; wo wol
-wolof; xh xho xhosa; yi yid yiddish; yo yor yoruba; zh zho chi cmn chinese mandarin 中文 chinois
+wolof; xh xho xhosa; yi ji yid yiddish; yo yor yoruba; zh zho chi cmn chinese mandarin 中文 chinois
 chinesisch китайский chino cinese 中国語 汉语 漢語; zu zul zulu
 """
 _RIGHT_TO_LEFT = frozenset("ar arc ckb dv fa he ks pnb ps sd syr ug ur yi".split())
@@ -140,7 +140,9 @@ def one_language(languages: Languages) -> bool:
     >>> one_language(("eng", "English")), one_language(("en", "fr")), one_language(("nno", "nob"))
     (True, False, False)
     """
-    return language_code(languages[0]) == language_code(languages[1]) and {*languages} != {"nno", "nob"}
+    one, other = languages
+    apart = one != other and {one, other} <= {"nb", "nob", "nn", "nno"}
+    return language_code(one) == language_code(other) and not apart
 
 
 def target_comes_first(name: str, languages: Languages | None) -> bool:

@@ -5,6 +5,7 @@ The checksums of downloaded files are kept beside them, in the format of `sha256
 
 import logging
 import re
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import permutations
@@ -17,6 +18,7 @@ from muse.files.atomic import writing
 from muse.files.plain_text import read_lines
 from muse.files.space_folder import checksum
 from muse.files.writing import check_folder, replaced
+from muse.languages import language_code
 from muse.progress import BYTES, Progress, Tick
 
 log = logging.getLogger(__name__)
@@ -36,6 +38,7 @@ LANGUAGES = tuple(
     sc scn sco sd sh si sk sl so sq sr su sv sw ta te tg th tk tl tr tt ug uk ur uz vec vi vls vo wa war
     xmf yi yo zea zh""".split()
 )
+_FORMER = {"in": "id", "jw": "jv", "mo": "ro"}  # codes that are words, too, elsewhere
 # The dictionaries of MUSE (Conneau et al., 2018): among these, and between English and each of the others.
 EUROPEAN = ("de", "en", "es", "fr", "it", "pt")
 WITH_ENGLISH = tuple(
@@ -105,7 +108,7 @@ def vectors(language: str, source: str = "cc") -> Item:
     if language not in LANGUAGES:
         raise BadSetting(
             f"vectors are published for {len(LANGUAGES)} languages, by codes such as fr, got {language!r}; "
-            f"muse fetch --list names them all{did_you_mean(language, LANGUAGES)}"
+            f"muse fetch --list names them all{_meant(language, LANGUAGES)}"
         )
     return SOURCES[source].of(language)
 
@@ -117,12 +120,18 @@ def dictionary(pair: str, part: str = "full") -> Item:
     'fr-en.5000-6500.txt'
     """
     if pair not in dictionary_pairs():
-        meant = did_you_mean(pair, dictionary_pairs())
+        meant = _meant(pair, dictionary_pairs())
         raise BadSetting(
             f"dictionaries are published between {' '.join(EUROPEAN)}, and between en and each of "
             f"{' '.join(WITH_ENGLISH)}, named like fr-en; got {pair!r}{meant}"
         )
     return DICTIONARIES.of(f"{pair}{PARTS[part]}")
+
+
+def _meant(given: str, known: Sequence[str]) -> str:
+    """What was meant by a language, or a pair of them, that has another code or a name here."""
+    code = "-".join(_FORMER.get(one, language_code(one)) for one in given.split("-"))
+    return f"; did you mean {code}?" if code in known else did_you_mean(given, known)
 
 
 def dictionary_pairs() -> list[str]:

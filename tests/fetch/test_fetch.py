@@ -357,6 +357,16 @@ def test_a_dictionary_is_read_before_it_is_kept(tmp_path: Path) -> None:
                 assert item.name not in tree(folder)
 
 
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [("nb", "no"), ("nno", "no"), ("iw", "he"), ("cmn", "zh"), ("fil", "tl"), ("in", "id"), ("Deutsch", "de"),
+     ("fr_FR", "fr"), ("en-nb", "en-no"), ("iw-eng", "he-en")],
+)  # fmt: skip
+def test_another_code_of_a_language_is_told_the_one_that_is_published(given: str, meant: str) -> None:
+    with pytest.raises(BadSetting, match=f"did you mean {meant}\\?$"):
+        (dictionary if "-" in given else vectors)(given)
+
+
 def test_what_is_published_for_whom() -> None:
     assert len(LANGUAGES) == len(set(LANGUAGES)) == 158  # the 157 of its title, and English
     assert vectors("fr", "wiki").path.endswith("wiki.fr.vec")
