@@ -37,6 +37,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "eval": ("sacrebleu",),
     "exchange": ("gensim", "onnx", "pandas", "safetensors", "tokenizers"),
     "gpu": ("faiss-gpu",),
+    "lemmas": ("simplemma",),
     "networks": ("tokenizers",),
     "parquet": ("pyarrow",),
     "ray": ("pyarrow", "ray"),

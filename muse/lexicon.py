@@ -18,13 +18,17 @@ Find = Callable[[str], int | None]  # the row of a word, None without one
 
 
 class Entry(NamedTuple):
-    """One line of a dictionary; `rank` is the place among the word's translations, from 1."""
+    """One line of a dictionary; `rank` is the place among the word's translations, from 1.
+
+    `forms` are the other forms of a word that stands for all of them.
+    """
 
     source: str
     target: str
     score: float | None
     rank: int
     probability: float | None = None
+    forms: tuple[str, ...] = ()
 
 
 class PairLine(NamedTuple):

@@ -88,6 +88,7 @@ ONLY_USERS = {
         "evaluation",
         "sentences.evaluation.transfer",
     },
+    "simplemma": {"ranking.headwords"},
     "sklearn": {
         "sentences.encoders.encoder",
         "sentences.evaluation.classifier",

@@ -67,8 +67,8 @@ def main() -> None:
         drawn = rng.choice(len(vectors), given.looked_up, replace=False).tolist()
         follow = [
             " ".join(two)
-            for line in rng.choice(lines, given.looked_up)
-            for two in islice(pairwise(line.split()), 1)
+            for place in rng.choice(len(lines), given.looked_up).tolist()
+            for two in islice(pairwise(lines[place].split()), 1)
         ]
         for kind, queries in (
             (f"{FREQUENT} most frequent", vectors.words[:FREQUENT]),

@@ -20,6 +20,7 @@ PURPOSES = {
     "eval": "BLEU and chrF of muse translate; the classifier of muse evaluate",
     "exchange": "gensim, pandas and sentence-transformers: muse.exchange, muse export",
     "gpu": "faiss on the GPU, as one of two ways to search there",
+    "lemmas": "muse induce --group simplemma: lemmas that are known, in place of learned ones",
     "networks": "word pieces of the sentence encoders that muse train learns from text",
     "parquet": "Parquet: muse export, muse encode, and vectors to read",
     "ray": "more than one machine: muse encode, muse mine and muse induce with --ray",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,10 +26,15 @@ if TYPE_CHECKING:
     from muse.search.approximate import Approximation, Recall
     from muse.space import Space
 
+    Group = Callable[[Iterable[Entry]], Iterable[Entry]]
+
 log = logging.getLogger(__name__)
 
 # As muse.files.lexicons has them, which help need not load.
-FORMS = ("muse", "tsv", "csv", "xlsx", "jsonl", "bicleaner", "kaikki", "stardict")
+FORMS = (
+    "muse", "tsv", "csv", "xlsx", "jsonl", "stardict", "dictd", "kindle", "kaikki", "bicleaner", "hunalign"
+)  # fmt: skip
+_WITHOUT_NUMBERS = ("muse", "stardict", "dictd", "kindle", "hunalign")
 
 
 class DictionaryOut(OptionSet):
@@ -54,6 +60,12 @@ class InduceOptions(
 ):
     """The options of `muse induce`."""
 
+    group: str | None = option(
+        None, section="What it keeps", choices=("lemma", "simplemma"),
+        help="One entry for all forms of a word, and of each translation; forms are learned from the space "
+        "(lemma), or known to simplemma (extra lemmas). The formats of readers find an entry by its forms.",
+    )  # fmt: skip
+
 
 @command(
     InduceOptions,
@@ -73,6 +85,8 @@ def induce(options: InduceOptions) -> Report:
     from muse.search.approximate import Approximation, worst
 
     out, form = options.out, options.form or _form(options.out, on_cluster=options.ray is not None)
+    if options.group is not None and options.ray is not None:
+        raise click.UsageError("--group is for one machine; leave it out, or leave out --ray.")
     listed = _listed(form, options)
     recalls: list[Recall] = []
     approximation = Approximation(options.search, options.seed, recalls.append)
@@ -107,7 +121,8 @@ def induce(options: InduceOptions) -> Report:
 def _line(made: Mapping[str, Any]) -> str:
     expected = made.get("expected_precision")  # missing from what an older muse made on a cluster
     right = "" if expected is None else f", about {expected:.0f} % right"
-    return f"{made['pairs']} pairs in {made['out']}{right}"
+    forms = f", found by {made['forms']} other forms too" if made.get("forms") else ""
+    return f"{made['pairs']} pairs in {made['out']}{right}{forms}"
 
 
 def _listed(form: str, options: InduceOptions) -> list[str] | None:
@@ -160,6 +175,7 @@ def _write(
     import numpy as np
 
     from muse.files.lexicons import dictionary_writer
+    from muse.ranking.headwords import grouped
     from muse.ranking.induction import entries
     from muse.search.retrieval import Retrieval
     from muse.space.direction import search_with
@@ -167,7 +183,7 @@ def _write(
 
     check_not_an_input(space.manifest, [one.out for one in wanted])  # the other direction's has no option
     surest = options.min_probability, options.precision
-    probable = form not in ("muse", "stardict") or surest != (None, None)
+    probable = form not in _WITHOUT_NUMBERS or surest != (None, None)
     with ExitStack() as files:
         writers = [
             files.enter_context(dictionary_writer(one.out, form=form, languages=one.way)) for one in wanted
@@ -181,7 +197,10 @@ def _write(
                 rng=np.random.default_rng(options.seed) if probable else None,
                 search=search_with(approximation),
             )  # fmt: skip
-            made.append(_fill(write, one, len(one.words(space)), form, found))
+            group = None
+            if options.group is not None:
+                group = partial(grouped, space=space, way=one.way, by=options.group)
+            made.append(_fill(write, one, len(one.words(space)), form, found, group))
         return made
 
 
@@ -198,13 +217,17 @@ def _warn_of_left_out(space: Space, wanted: _Wanted, form: str) -> None:
             )  # fmt: skip
 
 
-def _fill(write: Write, wanted: _Wanted, words: int, form: str, found: Iterable[Entry]) -> dict[str, Any]:
+def _fill(
+    write: Write, wanted: _Wanted, words: int, form: str, found: Iterable[Entry], group: Group | None
+) -> dict[str, Any]:
     """Write the entries of one direction that fit the format; what the file has and lacks."""
     from muse.files.lexicons import can_store_entry
     from muse.ranking.induction import Counts, check_found, summary
 
-    within, written = Counts(), Counts()
-    for entry in written.counted(one for one in within.counted(found) if can_store_entry(form, one)):
+    within, fitting, written = Counts(), Counts(), Counts()
+    kept = fitting.counted(one for one in within.counted(found) if can_store_entry(form, one))
+    for entry in written.counted(kept if group is None else group(kept)):
         write(entry)
     check_found(written.pairs, " to ".join(wanted.way), wanted.out)
-    return summary(words, within, written)
+    made = summary(words, within, fitting, written)
+    return made if group is None else {**made, "forms": fitting.words - written.words}

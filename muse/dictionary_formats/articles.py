@@ -1,7 +1,8 @@
-"""Dictionaries of articles: StarDict, which GoldenDict, KOReader and others show, dictd, and tab files.
+"""Dictionaries of articles: StarDict, which GoldenDict, KOReader and others show, dictd, Kindle, tab files.
 
-Of StarDict, NAME.ifo says what it is, NAME.idx has the words with the places of their articles, NAME.dict the
-articles, packed as NAME.dict.dz by many. dictd has NAME.index and NAME.dict, a tab file an article a line, as
+Of StarDict, NAME.ifo says what it is, NAME.idx has the words with the places of their articles, NAME.syn the
+forms that share these, NAME.dict the articles, packed as NAME.dict.dz by many. dictd has NAME.index and
+NAME.dict; what becomes a dictionary of a Kindle NAME.opf and NAME.html; a tab file an article a line, as
 pyglossary writes it. Articles are texts for people: read is what is clearly a translation in them.
 """
 
@@ -10,21 +11,22 @@ import itertools
 import logging
 import re
 import struct
-from base64 import b64decode
-from collections.abc import Iterable, Iterator, Sequence
+import zlib
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from muse import languages as language_names
 from muse.dictionary_formats.language_filter import warn_of_explanations
 from muse.errors import BadFile, BadSetting
 from muse.files.cells import LONGEST_PHRASE, split_translations, stripped
-from muse.files.dictionary_format import BLANK, Append, DictionaryFile, DictionaryFormat
+from muse.files.dictionary_format import BLANK, Append, DictionaryFile, DictionaryFormat, Write
 from muse.files.source import RATIO, first_bytes, open_source
 from muse.files.writing import check_place, replaced
 from muse.languages import Languages, languages_of_file
-from muse.lexicon import PairLine
+from muse.lexicon import Entry, PairLine
 from muse.orthography import letters_of
 
 log = logging.getLogger(__name__)
@@ -65,6 +67,30 @@ _INDEX_LINE = re.compile(rb"[^\t\n]*\t[A-Za-z0-9+/]{1,11}\t[A-Za-z0-9+/]{1,11}(?
 _NUMBER = re.compile(r"[A-Za-z0-9+/]{1,11}")  # 64 bits
 _ABOUT = ("00database", "00-database")  # entries that describe a dictionary of dictd
 _MARKED = re.compile(r"<(?:br|/?p|/?b|/?i|/?div|/?font|/?span|/?li|/?a)\b[^<>]*>|\\n", re.IGNORECASE)
+_SHORT = "00-database-short"
+_CHUNK = 58_315  # bytes, as dictzip has them
+_ENTRY = re.compile(
+    r'<idx:entry\b.*?<idx:orth\b(?:[^<>]*?\bvalue="([^"]*)")?[^<>]*>(.*?)</idx:orth>(.*?)</idx:entry>',
+    re.DOTALL,
+)
+_FORM = re.compile(r'<idx:iform\b[^<>]*?\bvalue="([^"]*)"')
+_OPF = """<?xml version="1.0" encoding="utf-8"?>
+<package version="2.0" xmlns="http://www.idpf.org/2007/opf" unique-identifier="id">
+<metadata xmlns:dc="http://purl.org/dc/elements/1.1/">
+<dc:title>{0}</dc:title><dc:identifier id="id">{0}</dc:identifier><dc:language>{2}</dc:language>
+<x-metadata><DictionaryInLanguage>{1}</DictionaryInLanguage><DictionaryOutLanguage>{2}</DictionaryOutLanguage>
+<DefaultLookupIndex>word</DefaultLookupIndex></x-metadata>
+</metadata>
+<manifest><item id="words" href="{3}" media-type="application/xhtml+xml"/></manifest>
+<spine><itemref idref="words"/></spine>
+</package>
+"""
+_HTML = """<?xml version="1.0" encoding="utf-8"?>
+<html xmlns="http://www.w3.org/1999/xhtml" xmlns:idx="https://kindlegen.s3.amazonaws.com/idx.pdf"
+ xmlns:mbp="https://kindlegen.s3.amazonaws.com/mbp.pdf"><head><title>{}</title></head><body>
+<mbp:frameset>
+{}</mbp:frameset></body></html>
+"""
 _ESCAPES = {"\\n": "\n", "\\r": "\n", "\\t": " ", "\\\\": "\\"}
 
 
@@ -176,7 +202,16 @@ def _stardict_pairs(file: DictionaryFile) -> Iterator[PairLine]:
     info = {name.strip(): value.strip() for name, _, value in settings}
     named = language_names.languages_of_title(info.get("bookname", "")) or languages_of_file(base.name)
     types, numbers = info.get("sametypesequence", ""), ">QI" if info.get("idxoffsetbits") == "64" else ">II"
-    places = _checked([*_places(base, index, struct.Struct(numbers))], base, ".idx", index, articles)
+    every = [*_places(base, index, struct.Struct(numbers))]
+    if (synonyms := _beside(base, ".syn")).exists():
+        forms = [*_places(base, _read(synonyms), struct.Struct(">I"), ".syn")]
+        if any(number >= len(every) for _, number in forms):
+            raise BadFile(
+                f"{synonyms}: expected forms of the {len(every)} words of the index, got one of another; "
+                "take the files of one dictionary"
+            )
+        every += [(form, *every[number][1:]) for form, number in forms]
+    places = _checked([one for one in every if one[0]], base, ".idx", index, articles)
     found = ((word, _texts(_fields(articles[begin : begin + size], types))) for word, begin, size in places)
     return _pairs(file, path, named, found)
 
@@ -251,6 +286,23 @@ def _articles_of_tab_file(file: DictionaryFile) -> "Iterator[tuple[str, list[_Ar
         yield word, _texts([("h" if _MARKED.search(text) else "m", text)]) if word else []
 
 
+def _kindle_page(path: Path) -> Path | None:
+    """The page of a dictionary for a Kindle, named by it or by its .opf; None of any other file."""
+    page = path.with_suffix(".html") if path.suffix == ".opf" else path
+    return page if b"<idx:entry" in first_bytes(page, 4_096) else None
+
+
+def _kindle_pairs(file: DictionaryFile) -> Iterator[PairLine]:
+    """The pairs of such a page: the words and other forms of its entries, with the lines behind these."""
+    page = _kindle_page(file.path) or file.path
+    found = (
+        (html.unescape(word), _texts([("h", entry[3])]))
+        for entry in _ENTRY.finditer(_read(page).decode(errors="replace"))
+        for word in (stripped(entry[1] or _TAG.sub("", entry[2])), *_FORM.findall(entry[2]))
+    )
+    return _pairs(file, page, languages_of_file(page.name), found)
+
+
 def _checked(places: list[Place], base: Path, ending: str, index: bytes, articles: bytes) -> list[Place]:
     """The places; BadFile for articles beyond the end, or so many times the same that they are far more."""
     end = max((begin + size for _, begin, size in places), default=0)
@@ -268,17 +320,20 @@ def _checked(places: list[Place], base: Path, ending: str, index: bytes, article
     return places
 
 
-def _places(base: Path, index: bytes, numbers: struct.Struct) -> Iterator[Place]:
-    """Each word of an index with the place and the size of its article."""
+def _places(base: Path, index: bytes, numbers: struct.Struct, ending: str = ".idx") -> Iterator[Any]:
+    """Each word of an index, "" for what is no word, with its numbers: the place and size of its article."""
     at = 0
     while at < len(index):
         end = index.find(b"\0", at)
         if end < 0 or end + 1 + numbers.size > len(index):
-            raise BadFile(f"{base}.idx: expected a complete file, got an incomplete one; download it again")
-        begin, size = numbers.unpack_from(index, end + 1)
+            raise BadFile(
+                f"{base}{ending}: expected a complete file, got an incomplete one; download it again"
+            )
         word = stripped(index[at:end].decode(errors="replace"))
-        if word and "\ufffd" not in word and not any(sign in word for sign in "\t\n\r"):
-            yield word, begin, size
+        yield (
+            "" if any(sign in word for sign in "\ufffd\t\n\r") else word,
+            *numbers.unpack_from(index, end + 1),
+        )
         at = end + 1 + numbers.size
 
 
@@ -347,43 +402,138 @@ def can_be_headword(word: str) -> bool:
     return 0 < len(written) <= _LONGEST_WORD and written.decode() == word == stripped(word) and not signs
 
 
-@contextmanager
-def _write_stardict(path: Path, languages: Languages | None) -> Iterator[Append]:
-    """Appends entries to a dictionary whose three files appear once complete, the .ifo last.
+class _Article(NamedTuple):
+    # A word, its translations, the best first, and other forms of the word.
+    word: str
+    translations: list[str]
+    forms: Sequence[str]
 
-    A line of an article is a translation, the best first.
+
+def _writer(
+    kind: str, endings: Sequence[str], made: Callable[[str, Languages, Sequence[_Article]], Sequence[bytes]]
+) -> Write:
+    """What writes files beside one another, `made` of their name, languages and articles, once complete.
+
+    The first of them, which is named, comes last; one that is empty is left out, and an earlier one removed.
     """
-    if path.suffix != ".ifo":
-        raise BadSetting(
-            f"{path}: StarDict has three files beside one another, named after the one that ends in .ifo; "
-            "choose such a name"
-        )
-    base = path.with_suffix("")
-    paths = path, _beside(base, ".idx"), _beside(base, ".dict")
-    for one in paths:
-        check_place(one)
-    articles = dict[str, list[str]]()
-    yield lambda entry, place: articles.setdefault(entry.source, []).append(entry.target)
-    index, texts, at = list[bytes](), list[bytes](), 0
-    for word in sorted(articles, key=lambda one: (one.encode().lower(), one.encode())):  # as it searches
-        texts.append("\n".join(articles[word]).encode())
-        index.append(word.encode() + b"\0" + struct.pack(">II", at, len(texts[-1])))
-        at += len(texts[-1])
-    info = (
-        f"{MAGIC.decode()}\nversion=2.4.2\nbookname={' - '.join(languages or ()) or base.name}\n"
-        f"wordcount={len(articles)}\nidxfilesize={sum(map(len, index))}\nsametypesequence=m\n"
+
+    @contextmanager
+    def write(path: Path, languages: Languages | None) -> Iterator[Append]:
+        if path.suffix != endings[0]:
+            raise BadSetting(
+                f"{path}: {kind} has files beside one another, named after the one that ends in "
+                f"{endings[0]}; choose such a name"
+            )
+        base, found = path.with_suffix(""), dict[str, _Article]()
+        for ending in endings:
+            check_place(_beside(base, ending))
+
+        def append(entry: Entry, place: int) -> None:
+            forms = [*filter(can_be_headword, entry.forms)]
+            found.setdefault(entry.source, _Article(entry.source, [], forms)).translations.append(
+                entry.target
+            )
+
+        yield append
+        contents = made(base.name, languages or ("", ""), [*found.values()])
+        with ExitStack() as files:
+            for ending, content in zip(endings, contents, strict=True):
+                if content:
+                    files.enter_context(replaced(_beside(base, ending))).write(content)
+        for ending, content in zip(endings, contents, strict=True):
+            if not content:
+                _beside(base, ending).unlink(missing_ok=True)
+
+    return write
+
+
+def _title(name: str, languages: Languages) -> str:
+    return " - ".join(filter(None, languages)) or name
+
+
+def _stardict_files(name: str, languages: Languages, articles: Sequence[_Article]) -> Sequence[bytes]:
+    """The .ifo, the .idx, the .syn, with the number of a word in the .idx for each other form, the .dict."""
+
+    def ordered(word: str) -> tuple[bytes, bytes]:
+        """As it searches."""
+        return word.encode().lower(), word.encode()
+
+    articles = sorted(articles, key=lambda one: ordered(one.word))
+    texts = ["\n".join(one.translations).encode() for one in articles]
+    begins = itertools.accumulate(map(len, texts), initial=0)
+    index = b"".join(
+        one.word.encode() + b"\0" + struct.pack(">II", begin, len(text))
+        for one, text, begin in zip(articles, texts, begins, strict=False)
     )
-    with ExitStack() as files:
-        streams = [files.enter_context(replaced(one)) for one in paths]
-        for stream, content in zip(streams, (info.encode(), b"".join(index), b"".join(texts)), strict=True):
-            stream.write(content)
+    forms = [(form, number) for number, one in enumerate(articles) for form in one.forms]
+    synonyms = [
+        form.encode() + b"\0" + struct.pack(">I", number)
+        for form, number in sorted(forms, key=lambda one: ordered(one[0]))
+    ]
+    info = f"{MAGIC.decode()}\nversion=2.4.2\nbookname={_title(name, languages)}\nwordcount={len(articles)}\n"
+    info += f"synwordcount={len(synonyms)}\n" if synonyms else ""
+    info += f"idxfilesize={len(index)}\nsametypesequence=m\n"
+    return info.encode(), index, b"".join(synonyms), b"".join(texts)
+
+
+def _dictd_files(name: str, languages: Languages, articles: Sequence[_Article]) -> Sequence[bytes]:
+    """The .index, of words and other forms in small letters by their bytes, as it says, and the .dict.dz."""
+    about = f"{_SHORT}\n     {_title(name, languages)}\n".encode()
+    texts = ["\n     ".join([one.word, *one.translations]).encode() + b"\n" for one in articles]
+    places = [(one, 0, len(about)) for one in (_SHORT, "00-database-utf8", "00-database-allchars")]
+    for one, text, begin in zip(
+        articles, texts, itertools.accumulate(map(len, texts), initial=len(about)), strict=False
+    ):
+        places += [(word.lower(), begin, len(text)) for word in (one.word, *one.forms)]
+    lines = [
+        "\t".join([word, *(b64encode(one.to_bytes(9)).decode().lstrip("A") or "A" for one in numbers)])
+        for word, *numbers in places
+    ]
+    index = "".join(f"{line}\n" for line in sorted(lines, key=str.encode))
+    return index.encode(), _dictzip(about + b"".join(texts))
+
+
+def _dictzip(content: bytes) -> bytes:
+    """Packed as gzip, in chunks that are unpacked alone and whose sizes are in a field of the header."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
+    chunks = [
+        packer.compress(content[begin : begin + _CHUNK]) + packer.flush(zlib.Z_FULL_FLUSH)
+        for begin in range(0, len(content), _CHUNK)
+    ]
+    sizes = struct.pack(f"<HHH{len(chunks)}H", 1, _CHUNK, len(chunks), *map(len, chunks))
+    header = b"\x1f\x8b\x08\x04" + bytes(4) + b"\x02\x03"  # gzip with a field, no time, best packed, Unix
+    header += struct.pack("<H2sH", len(sizes) + 4, b"RA", len(sizes)) + sizes
+    return header + b"".join(chunks) + packer.flush() + struct.pack("<II", zlib.crc32(content), len(content))
+
+
+def _kindle_files(name: str, languages: Languages, articles: Sequence[_Article]) -> Sequence[bytes]:
+    """The .opf, which says what it is, and the .html with the entries and their forms."""
+    about = _OPF.format(*map(html.escape, (_title(name, languages), *languages, f"{name}.html")))
+    entries = []
+    for one in articles:
+        word = html.escape(one.word)
+        forms = "".join(f'<idx:iform value="{html.escape(form)}"></idx:iform>' for form in one.forms)
+        forms = f"<idx:infl>{forms}</idx:infl>" if forms else ""
+        lines = "".join(f"<p>{html.escape(line)}</p>" for line in one.translations)
+        entries.append(
+            f'<idx:entry name="word" scriptable="yes" spell="yes"><idx:orth value="{word}">'
+            f"<b>{word}</b>{forms}</idx:orth>{lines}</idx:entry>\n"
+        )
+    return about.encode(), _HTML.format(html.escape(_title(name, languages)), "".join(entries)).encode()
 
 
 STARDICT = DictionaryFormat(
-    "stardict", _stardict_pairs, is_file=base_of_stardict, write=_write_stardict, can_store=can_be_headword,
+    "stardict", _stardict_pairs, is_file=base_of_stardict,
+    write=_writer("StarDict", (".ifo", ".idx", ".syn", ".dict"), _stardict_files), can_store=can_be_headword,
     ending="ifo",
 )  # fmt: skip
 DICTD = DictionaryFormat(
-    "dictd", _dictd_pairs, is_file=lambda path: base_of_dictd(path) or path.name.endswith(".dict.dz")
-)
+    "dictd", _dictd_pairs, is_file=lambda path: base_of_dictd(path) or path.name.endswith(".dict.dz"),
+    write=_writer("dictd", (".index", ".dict.dz"), _dictd_files), can_store=can_be_headword, ending="index",
+)  # fmt: skip
+KINDLE = DictionaryFormat(
+    "kindle", _kindle_pairs, is_file=_kindle_page,
+    write=_writer("a dictionary for a Kindle", (".opf", ".html"), _kindle_files),
+    can_store=lambda word: can_be_headword(word) and word.isprintable(), ending="opf",
+)  # fmt: skip
 TAB_FILE = DictionaryFormat("tabfile", _tab_file_pairs, is_text=_is_tab_file)

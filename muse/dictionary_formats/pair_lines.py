@@ -1,6 +1,7 @@
-"""A pair on each line: the lexicons of Moses and bicleaner's dictionaries, with a probability, and dict.cc.
+"""A pair on each line: the lexicons of Moses, the dictionaries of bicleaner and hunalign, and dict.cc.
 
-Those of dict.cc have tabs between, annotations, which are left out, and sentences, which are no pairs.
+Those of Moses and bicleaner have a probability, those of hunalign the translation first. dict.cc has tabs
+between, annotations, which are left out, and sentences, which are no pairs.
 """
 
 import html
@@ -79,6 +80,30 @@ LEX_E2F = DictionaryFormat("lex.e2f", partial(_pairs, target_first=False), is_te
 BICLEANER = DictionaryFormat(
     "bicleaner", partial(_pairs, target_first=True), write=_write,
     can_store=lambda word: word.split() == [word], needs_probability=True,
+)  # fmt: skip
+
+# hunalign
+
+
+def _pairs_of_hunalign(file: DictionaryFile) -> Iterator[PairLine]:
+    for number, line in enumerate(file.lines, 1):
+        found = [" ".join(cell.split()) for cell in line.split(_AT)]
+        if line.strip() and (len(found) != 2 or not all(found)):
+            raise BadFile(
+                f"{file.path}:{number}: expected two words with {_AT!r} between, the translation first, got "
+                f"{line.strip()[:60]!r}; correct the line{formats.OR_ITS_FORMAT}"
+            )
+        if line.strip():
+            yield PairLine((found[1], found[0]))
+
+
+_AT = " @ "
+_IS_OF_HUNALIGN = re.compile(r"[^@\t]+ @ [^@\t]+").fullmatch
+HUNALIGN = DictionaryFormat(
+    "hunalign", _pairs_of_hunalign,
+    is_text=lambda file: bool(file.filled) and all(map(_IS_OF_HUNALIGN, file.filled)),
+    write=lines_writer(lambda path, place, entry: f"{entry.target}{_AT}{entry.source}"),
+    can_store=lambda word: bool(word) and word == " ".join(word.split()) and "@" not in word, ending="dic",
 )  # fmt: skip
 
 

@@ -93,19 +93,20 @@ def _write(path: Path, languages: Languages | None) -> Iterator[Append]:
     """Appends entries to objects as wiktextract writes them: a word, its language and its translations."""
     if languages is None:
         raise BadSetting(f"{path}: kaikki names languages: give those of the source and the target")
-    word, translations = "", list[dict[str, object]]()
+    word, forms, translations = "", list[dict[str, str]](), list[dict[str, object]]()
     with replaced(path) as stream:
 
         def end() -> None:
             if translations:
                 made = {"word": word, "lang_code": languages[0], "translations": translations}
+                made |= {"forms": forms} if forms else {}
                 stream.write(f"{json.dumps(made, ensure_ascii=False)}\n".encode())
 
         def append(entry: Entry, place: int) -> None:
-            nonlocal word, translations
+            nonlocal word, forms, translations
             if entry.source != word:
                 end()
-                word, translations = entry.source, []
+                word, forms, translations = entry.source, [{"form": one} for one in entry.forms], []
             made = {"word": entry.target, "lang_code": languages[1], "probability": entry.probability}
             translations.append({name: value for name, value in made.items() if value is not None})
 

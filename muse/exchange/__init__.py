@@ -21,7 +21,7 @@ __all__ = [
     "vectors_of",
 ]  # fmt: skip
 
-COLUMNS = list(Entry._fields)
+COLUMNS = list(Entry._fields[:5])  # without other forms
 
 
 def dictionary_frame(entries: Iterable[Entry] | Lexicon) -> Any:
@@ -30,7 +30,8 @@ def dictionary_frame(entries: Iterable[Entry] | Lexicon) -> Any:
     >>> dictionary_frame(Lexicon((("cat", "chat"), ("cat", "matou")))).target.tolist()
     ['chat', 'matou']
     """
-    frame = table_frame(_entries(entries) if isinstance(entries, Lexicon) else entries, COLUMNS)
+    found = _entries(entries) if isinstance(entries, Lexicon) else entries
+    frame = table_frame((one[: len(COLUMNS)] for one in found), COLUMNS)
     # Unknown values are NaN in a column of numbers, not None in one of objects.
     return frame.astype({"score": "float64", "rank": "int64", "probability": "float64"})
 

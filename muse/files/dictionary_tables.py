@@ -313,7 +313,7 @@ def _could_be_a_pair(line: str) -> bool:
 # Formats
 
 
-_COLUMNS = dict(zip(Entry._fields, (str, str, float, int, float), strict=True))
+_COLUMNS = dict(zip(Entry._fields, (str, str, float, int, float), strict=False))  # without other forms
 
 
 def _format(
@@ -326,7 +326,7 @@ def _format(
     @contextmanager
     def write(path: Path, languages: Languages | None) -> Iterator[Append]:
         with tables.table_writer(path, _COLUMNS, name) as append:
-            yield lambda entry, place: append(entry)
+            yield lambda entry, place: append(entry[:5])
 
     return DictionaryFormat(
         name, lambda file: _pairs_of_table(table(file), file), kind=kind, is_text=is_text, write=write,
@@ -342,9 +342,17 @@ CSV = _format("csv", _csv, is_text=_is_csv)
 PARQUET = DictionaryFormat(
     "parquet", lambda file: _pairs_of_table(tables.columns_of_parquet(file.path), file), kind="parquet"
 )
+
+
+def _json_line(path: Path, place: int, entry: Entry) -> str:
+    return json.dumps(
+        {name: value for name, value in entry._asdict().items() if value != ()}, ensure_ascii=False
+    )
+
+
 JSONL = DictionaryFormat(
     "jsonl", lambda file: _pairs_of_table(tables.objects(file.lines, file.path, file.first), file),
     is_text=lambda file: file.first.startswith('{"') and not file.first.endswith("{"),
-    write=lines_writer(lambda path, place, entry: json.dumps(entry._asdict(), ensure_ascii=False)),
+    write=lines_writer(_json_line),
     ending="jsonl",
 )  # fmt: skip

@@ -205,14 +205,15 @@ class Counts:
             yield entry
 
 
-def summary(words: int, found: Counts, written: Counts) -> dict[str, Any]:
+def summary(words: int, found: Counts, fitting: Counts, written: Counts | None = None) -> dict[str, Any]:
     """The numbers of pairs and of `words` that were looked up, and how many of these are left out.
 
-    `left_out` words are `without_pair` within the limits, or had none that the `format` can represent.
+    `left_out` words are `without_pair` within the limits, or had none that the `format` can represent. What
+    is `fitting` is written, unless other pairs are given.
     `expected_precision` is the mean probability of the pairs in percent, None where it is not known.
     """
-    lacking = {"without_pair": words - found.words, "format": found.words - written.words}
-    right, pairs = written.right, written.pairs
+    lacking = {"without_pair": words - found.words, "format": found.words - fitting.words}
+    right, pairs = (written or fitting).right, (written or fitting).pairs
     expected = None if right is None or not pairs else round(100 * right / pairs, 1)
     return {"pairs": pairs, "words": words, "left_out": lacking, "expected_precision": expected}
 

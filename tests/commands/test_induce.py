@@ -347,12 +347,20 @@ def test_words_that_a_format_lacks_are_left_out_before_the_search(
 
 
 @pytest.mark.parametrize(
-    ("form", "name"), [("bicleaner", "dict-fr.gz"), ("kaikki", "d.x"), ("stardict", "d.ifo")]
+    ("form", "name"),
+    [
+        ("bicleaner", "dict-fr.gz"),
+        ("kaikki", "d.x"),
+        ("stardict", "d.ifo"),
+        ("dictd", "d.index"),
+        ("kindle", "d.opf"),
+        ("hunalign", "d.dic"),
+    ],
 )
 def test_dictionaries_of_other_programs(muse: Command, space: Path, form: str, name: str) -> None:
     muse("induce", space, "--out", space.parent / "d.jsonl", "--top", 2)
     expected = read_lexicon(space.parent / "d.jsonl")
-    more = [] if form == "stardict" else ["--format", form]
+    more = ["--format", form] if form in ("bicleaner", "kaikki") else []
     ended = muse("induce", space, "--out", space.parent / name, "--top", 2, "--both", "--json", *more)
     assert (ended.code, ended.json["pairs"]) == (0, len(expected))
     found = read_lexicon(space.parent / name, languages=("fr", "en"))

@@ -2,6 +2,7 @@
 
 import gzip
 import struct
+import zlib
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -303,9 +304,44 @@ def test_what_is_written_is_as_the_format_says(tmp_path: Path) -> None:
     assert set(read_lexicon(folder / "fr-en.ifo").pairs) == {entry[:2] for entry in ENTRIES}
 
 
+def test_other_forms_are_those_of_a_word(tmp_path: Path) -> None:
+    with dictionary_writer(tmp_path / "d.ifo", form="stardict") as write:
+        for entry in (
+            Entry("roi", "king", 0.5, 1, None, ("rois",)),
+            Entry("\u00e9t\u00e9", "summer", 0.4, 1),
+        ):
+            write(entry)
+    assert (tmp_path / "d.syn").read_bytes() == b"rois\0\0\0\0\0"
+    assert "synwordcount=1" in (tmp_path / "d.ifo").read_text(encoding="utf-8").splitlines()
+    assert ("rois", "king") in read_lexicon(tmp_path / "d.ifo").pairs
+    (tmp_path / "d.syn").write_bytes(b"rois\0\0\0\0\2")
+    with pytest.raises(
+        BadFile, match=r"d.syn: expected forms of the 2 words of the index, got one of another"
+    ):
+        read_lexicon(tmp_path / "d.ifo")
+
+
+def test_dictd_is_packed_in_chunks_that_are_unpacked_alone(tmp_path: Path) -> None:
+    words = [f"w{number:05}" for number in range(9_000)]
+    with dictionary_writer(tmp_path / "d.index", form="dictd", languages=("fr", "en")) as write:
+        for word in words:
+            write(Entry(word, word[::-1], None, 1))
+    packed = (tmp_path / "d.dict.dz").read_bytes()
+    text = gzip.decompress(packed)
+    assert b"fr - en" in text and len(text) > 2 * 58_315
+    # As dictd does: the field of the header says how long the chunks are, packed and not.
+    extra, name, _, version, length, count = struct.unpack_from("<H2sHHHH", packed, 10)
+    sizes = struct.unpack_from(f"<{count}H", packed, 22)
+    begin = 12 + extra + sum(sizes[:1])
+    found = zlib.decompressobj(-15).decompress(packed[begin : begin + sizes[1]])
+    assert (name, version, found) == (b"RA", 1, text[length : 2 * length])
+    lines = (tmp_path / "d.index").read_bytes().splitlines()
+    assert lines == sorted(lines) and {line.split(b"\t")[0].decode() for line in lines} >= {*words}
+
+
 def test_what_cannot_be_written(tmp_path: Path) -> None:
     with (
-        pytest.raises(BadSetting, match=r"x.txt: StarDict has three files .* ends in .ifo"),
+        pytest.raises(BadSetting, match=r"x.txt: StarDict has files .* ends in .ifo"),
         stardict_writer(tmp_path / "x.txt"),
     ):
         pass

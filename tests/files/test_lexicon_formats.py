@@ -181,10 +181,11 @@ def test_objects_as_wiktextract_has_them(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", OTHER_FORMS)
 def test_what_other_programs_cannot_have(tmp_path: Path, form: str) -> None:
-    name = {"bicleaner": "d.gz", "stardict": "d.ifo"}.get(form, "d")
-    lacking = {"bicleaner": ["new york", "a\u00a0b", " a"], "stardict": ["a\nb", "x" * 300]}.get(
-        form, ["\ud800"]
-    )
+    name = {"bicleaner": "d.gz", "stardict": "d.ifo", "dictd": "d.index", "kindle": "d.opf"}.get(form, "d")
+    lacking = {
+        "bicleaner": ["new york", "a\u00a0b", " a"], "stardict": ["a\nb", "x" * 300], "dictd": ["a\tb", " a"],
+        "kindle": ["a\nb", "a\x01"], "hunalign": ["a@b", "a  b", " a"],
+    }.get(form, ["\ud800"])  # fmt: skip
     for word in lacking:
         entry = Entry("x", word, 0.5, 1, 0.5)
         assert can_store_entry(form, entry) == (word == "\ud800")

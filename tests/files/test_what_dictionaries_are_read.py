@@ -70,7 +70,9 @@ READ: dict[str, dict[str, Make]] = {
     "TMX": {"a": _text(TMX)},
     "dict.cc": {"a": _text("# EN-FR vocabulary database\tcompiled by dict.cc\nking\troi {m}\tnoun\t\n")},
     "StarDict": {"d.ifo": _written("stardict")},
-    "dictd": {"d.index": _dictd},
+    "dictd": {"d.index": _dictd, "e.index": _written("dictd")},
+    "Kindle": {"d.opf": _written("kindle")},
+    "hunalign": {"a": _text("king @ roi\n"), "b.dic": _written("hunalign")},
     "tab file": {"a": _text("roi\troi /rwa/ <n><br>1. king<br>\n")},
     "Anki notes": {"a": _text("#separator:tab\n#html:true\nroi\tking\n")},
 }
