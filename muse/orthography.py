@@ -345,7 +345,7 @@ def without_gloss(word: str) -> str:
 
 
 def _without_entities(word: str) -> str:
-    return html.unescape(word) if "&" in word and ";" in word else word
+    return html.unescape(word).strip() if "&" in word and ";" in word else word
 
 
 def without_additions(word: str) -> Iterator[tuple[str, str]]:
@@ -356,13 +356,21 @@ def without_additions(word: str) -> Iterator[tuple[str, str]]:
 
     >>> list(without_additions("king (R&amp;D)")), list(without_additions("king"))
     ([('entities', 'king (R&D)'), ('glosses', 'king')], [])
+    >>> list(without_additions("roi nm")), list(without_additions("roi&nbsp;"))
+    ([('glosses', 'roi')], [('entities', 'roi')])
     """
     if not _MAY_HAVE_MORE.search(word):
         return
     bare = _without_entities(word)
-    for name, other in (("entities", bare), ("glosses", without_gloss(bare))):
-        if other != word:
-            yield name, other
+    gloss = without_gloss(bare)
+    fields = gloss.split()
+    for end in (-1, 0):  # kind and gender without a point, which could be words elsewhere
+        while len(fields) > 1 and fields[end] in _GENDERS:
+            fields.pop(end)
+    found = {"entities": bare, "glosses": gloss, "kind": " ".join(fields)}
+    others = {other: name for name, other in reversed(found.items()) if other not in ("", word)}
+    for other, name in reversed(others.items()):
+        yield "glosses" if name == "kind" else name, other
 
 
 def _abbreviates(field: str, known: frozenset[str]) -> bool:

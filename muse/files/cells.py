@@ -94,8 +94,11 @@ def pairs_of_cells(source: str, target: str) -> list[tuple[str, str]]:
     """The pairs that two cells have: each translation of the one with each of the other.
 
     If both have as many parts, such as il/elle and he/she, nothing says which belong together: they stay
-    whole.
+    whole; but as many lines stand beside one another.
     """
+    lines = [[stripped(one) for one in cell.splitlines() if one.strip()] for cell in (source, target)]
+    if len(lines[0]) == len(lines[1]) > 1:
+        return [pair for beside in zip(*lines, strict=True) for pair in pairs_of_cells(*beside)]
     targets = split_translations(target)
     # Of a word and its translations only these are often written with a bare slash.
     sources = [source] if _has_bare_slash(source) else split_translations(source)

@@ -5,7 +5,7 @@ which can be taken out.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,8 +20,9 @@ from muse.lexicon import Entry, PairLine
 
 SAMPLE = 1_000  # lines that tell how a file is laid out
 BLANK = " \t\r\n"  # other kinds of space may be words
-# What Anki writes before the notes that it exports.
+# What Anki writes before the notes that it exports; some settings name columns that are no fields of these.
 _SETTING = re.compile("#(?:separator|html|(?:notetype|deck|guid|tags|columns)(?: column)?):", re.IGNORECASE)
+_NO_FIELD = re.compile(r"#(?:notetype|deck|guid|tags) column: *(\d{1,4})\s*", re.IGNORECASE)
 WORDS = "two words"
 OR_ITS_FORMAT = "; or name the format of the file with --dictionary-format"
 
@@ -59,12 +60,15 @@ class DictionaryFile:
     @cached_property
     def sample(self) -> Sequence[str]:
         """The first lines, blank for what Anki says of the others there, but for names of columns."""
-        found = list(islice(self._lines, SAMPLE))
+        found, others = list(islice(self._lines, SAMPLE)), set[int]()
         for place, line in enumerate(found):
             if not _SETTING.match(line):
                 break
+            others |= {int(column[1]) - 1 for column in [_NO_FIELD.fullmatch(line)] if column}
             found[place] = line.partition(":")[2] if line.lower().startswith("#columns:") else ""
-        return found
+        if others:
+            self._lines = (_without_columns(line, others) for line in self._lines)
+        return [_without_columns(line, others) for line in found] if others else found
 
     @property
     def lines(self) -> Iterator[str]:
@@ -80,6 +84,11 @@ class DictionaryFile:
     def first(self) -> str:
         """The first line that is not blank; "" without one."""
         return next((line for line in self.sample if line.strip(BLANK)), "")
+
+
+def _without_columns(line: str, columns: Collection[int]) -> str:
+    cells = line.split("\t")
+    return "\t".join(cell for place, cell in enumerate(cells) if place not in columns)
 
 
 Append = Callable[[Entry, int], object]  # the entry and its place from 0

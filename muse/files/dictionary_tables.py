@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,13 +21,14 @@ from muse.files import tables
 from muse.files.cells import number_in, pairs_of_cells, read_number, split_translations, stripped
 from muse.files.dictionary_format import BLANK, Append, DictionaryFile, DictionaryFormat, lines_writer
 from muse.files.tables import NumberedRow, TableRows, csv_rows, plain_cell
-from muse.languages import Languages, is_name, language_code, named_language
+from muse.languages import Languages, are_reversed, is_name, language_code, named_language
 from muse.lexicon import Entry, PairLine
 from muse.orthography import BRACKETED
 
 log = logging.getLogger(__name__)
 
 _SHARE_DELIMITED = 0.6  # of rows that must have two cells
+_SHOWN = 100  # rows that show what columns have
 _CLEAR_ROWS = 3  # from which on a comma in every line separates columns, though spaces could do so too
 
 _SOURCES = {"source", "src", "word", "words", "headword", "lemma", "term", "l1", "front", "entry"} | {
@@ -132,17 +133,9 @@ def _chosen(named: Sequence[_Name], wanted: Languages | None) -> tuple[int, int]
 
 
 def _pairs_of_table(table: TableRows, file: DictionaryFile) -> Iterator[PairLine]:
-    # Cells that muse wrote are taken as they are, but for those of CSV, without what made them harmless.
     columns, width, rows = _layout(table, file)
     empty, kept = list[str](), False
-    for number, written in rows:
-        where = f"{table.place}{number}"
-        if columns.ours:
-            cells = [plain_cell(cell) for cell in written] if table.form == "csv" else written
-        else:
-            cells = _stripped_cells(written, table.form)
-        if not any(cells):
-            continue
+    for where, cells in _filled_rows(replace(table, rows=rows), columns, file):
         found = _words(cells, columns, where)
         if columns.ours and (found is None or len(cells) != width):
             raise BadFile(
@@ -167,6 +160,36 @@ def _pairs_of_table(table: TableRows, file: DictionaryFile) -> Iterator[PairLine
         )  # fmt: skip
 
 
+def _filled_rows(
+    table: TableRows, columns: PairColumns, file: DictionaryFile
+) -> Iterator[tuple[str, list[str]]]:
+    """The place and the cells of each row that has any.
+
+    Cells that muse wrote are taken as they are, but for those of CSV, without what made them harmless. In
+    others, what stands under a word and has none is another translation of it: of merged cells the first has
+    the word, as has the first row of many lists.
+    """
+    continued, headword = list[str](), ""
+    for number, written in table.rows:
+        where = f"{table.place}{number}"
+        if columns.ours:
+            cells = [plain_cell(cell) for cell in written] if table.form == "csv" else [*written]
+        else:
+            cells = _stripped_cells(written, table.form)
+        if not columns.ours and not file.exact and max(columns.source, columns.target) < len(cells):
+            if headword and not cells[columns.source] and cells[columns.target]:
+                cells[columns.source] = headword
+                continued.append(where)
+            headword = cells[columns.source] if cells[columns.target] else ""
+        if any(cells):
+            yield where, cells
+    if continued:
+        log.info(
+            "%s: %d translation%s without a word %s taken for the word above, the first in %s",
+            file.path, len(continued), *(("s", "are") if len(continued) > 1 else ("", "is")), continued[0],
+        )  # fmt: skip
+
+
 def _layout(table: TableRows, file: DictionaryFile) -> tuple[PairColumns, int, Iterator[NumberedRow]]:
     """The columns of a table, how many a header names, and the rows below it."""
     if table.names is not None:
@@ -181,11 +204,27 @@ def _layout(table: TableRows, file: DictionaryFile) -> tuple[PairColumns, int, I
     for number, written in table.rows:
         cells = _stripped_cells(written, table.form)
         if any(cells) and not cells[0].startswith("sep="):  # of Excel
-            columns = columns_of_header(cells, file.languages)
-            if columns is not None:
-                return columns, len(cells), table.rows
-            return PairColumns(score=2), 0, chain([(number, written)], table.rows)
+            first = [(number, written), *islice(table.rows, _SHOWN - 1)]
+            columns, beside = columns_of_header(cells, file.languages), _beside_codes(table.form, first, file)
+            if columns is not None and beside is None:
+                return columns, len(cells), chain(first[1:], table.rows)
+            return beside or PairColumns(score=2), 0, chain(first, table.rows)
     return PairColumns(), 0, table.rows
+
+
+def _beside_codes(form: str, first: Sequence[NumberedRow], file: DictionaryFile) -> PairColumns | None:
+    """The columns of words where two others say their languages, the same in all of the first rows."""
+    rows = [_stripped_cells(written, form) for _, written in first if any(written)]
+    if len(rows) < 2 or len({*map(len, rows)}) > 1:
+        return None
+    columns = [{*cells} for cells in zip(*rows, strict=True)]
+    codes = [place for place, cells in enumerate(columns) if len(cells) == 1 and named_language(*cells)]
+    words = [place for place in range(len(columns)) if place not in codes]
+    if len(codes) != 2 or len(words) < 2:
+        return None
+    named = rows[0][codes[0]], rows[0][codes[1]]
+    source, target = words[1::-1] if are_reversed(named, file.languages) else words[:2]
+    return PairColumns(source, target, named=True)
 
 
 def _stripped_cells(written: Sequence[str], form: str) -> list[str]:
@@ -237,8 +276,10 @@ def _is_tsv(file: DictionaryFile) -> bool:
     cells = [[stripped(cell) for cell in line.split("\t")] for line in lines]
     if all(len(row) > 1 and all(map(_QUOTED.fullmatch, row[:2])) for row in cells):
         return True
-    if any(len(row) < 2 or not row[0] for row in cells):
+    if any(len(row) < 2 for row in cells):
         return _is_of_muse(cells[0])
+    if any(not row[0] for row in cells):  # of the word above; or the column of row numbers has no name
+        return bool(cells[0][0]) or columns_of_header(cells[0], file.languages) is not None
     # A lone row is a pair, but for one that muse has always taken for a header.
     alone = len(cells) == 1 and cells[0][:2] != ["source", "target"]
     return (not alone and columns_of_header(cells[0], file.languages) is not None) or any(

@@ -11,12 +11,14 @@ no line.
 """
 
 import csv
+import logging
 import re
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from itertools import chain, count, islice
+from datetime import date, datetime, time
+from itertools import chain, count, islice, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +31,14 @@ from muse.files.source import check_archive
 from muse.files.writing import check_place, check_unicode, replaced, unwritable
 from muse.optional import library
 
+log = logging.getLogger(__name__)
+
 Cell = str | int | float | bool | None
 Row = Sequence[Cell]
 WriteRow = Callable[[Row], object]
 Columns = Mapping[str, type]  # the type of the cells of each column; any cell may be None
 NumberedRow = tuple[int, list[str]]  # the number of the row or line, from 1
+SheetRows = list[tuple[int, Sequence[object]]]  # of Excel, with their numbers
 
 FORMS = ("tsv", "csv", "xlsx", "parquet")
 TEXT_FORMS = ("tsv", "csv")
@@ -227,36 +232,89 @@ def columns_of_parquet(path: Path) -> TableRows:
 
 
 def workbook(path: Path) -> TableRows:
-    """The first sheet of an Excel workbook, of at most MOST_CELLS."""
+    """The first sheet of an Excel workbook with two columns, or else with any, of at most MOST_CELLS.
+
+    Blank columns and a title above the others are left out. Raise BadFile for formulas without results.
+    """
     openpyxl = require_openpyxl(path)
-    rows, cells = list[NumberedRow](), 0
     try:
         check_archive(path)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of styles and extensions that it does not know
-            book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-            try:
-                sheet = book.worksheets[0]
-                sheet.reset_dimensions()  # of what a file says of its size, which may be anything
-                for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
-                    cells += max(1, len(row))
-                    if cells > MOST_CELLS:
-                        raise BadFile(
-                            f"{path}: expected a sheet of at most {MOST_CELLS:,} cells, got more; save it as "
-                            "CSV UTF-8"
-                        )
-                    rows.append((number, list(map(_text_of, row))))
-            finally:
-                book.close()
+            sheets = _sheets_of(path, openpyxl.load_workbook(path, read_only=True, data_only=True))
+            title = next((name for name, rows in sheets.items() if _is_table(rows)), None)
+            if title is None:  # no program has computed what it would show
+                formulas = _sheets_of(path, openpyxl.load_workbook(path, read_only=True))
+                cells = (cell for rows in formulas.values() for _, row in rows for cell in row)
+                if any(str(cell).startswith("=") for cell in cells):
+                    raise BadFile(
+                        f"{path}: expected cells with text, got formulas without results; open it in a "
+                        "spreadsheet program and save it, or save it as CSV UTF-8"
+                    )
     except MuseError:
         raise
     except Exception as error:  # noqa: BLE001  # openpyxl raises what it comes across
         raise BadFile(
             f"{path}: expected a complete Excel workbook, got a damaged one ({error}); save it again"
         ) from None
+    title = title or next((name for name, rows in sheets.items() if rows), next(iter(sheets)))
+    if len(sheets) > 1:
+        log.warning("%s: of its %d sheets %s is read", path, len(sheets), title)
+    rows, place = sheets[title], f"{path}:{title}!A"
+    if odd := _no_text(rows):
+        log.warning(
+            "%s%d: %s is no text, as %d of the cells; a spreadsheet makes dates of words such as march 1, "
+            "and TRUE of true: make such cells text, and type the words again",
+            place, odd[0][0], odd[0][1], len(odd),
+        )  # fmt: skip
+    return TableRows("xlsx", iter(_trimmed(rows)), place)
+
+
+def _sheets_of(path: Path, book: Any) -> dict[str, SheetRows]:
+    """The rows of each sheet that have any cell, up to the first table; BadFile for more than MOST_CELLS."""
+    sheets, cells = {sheet.title: SheetRows() for sheet in book.worksheets}, 0
+    try:
+        for sheet in book.worksheets:
+            sheet.reset_dimensions()  # of what a file says of its size, which may be anything
+            for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
+                cells += max(1, len(row))
+                if cells > MOST_CELLS:
+                    raise BadFile(
+                        f"{path}: expected at most {MOST_CELLS:,} cells, got more; save it as CSV UTF-8"
+                    )
+                if any(cell is not None for cell in row):
+                    sheets[sheet.title].append((number, row))
+            if _is_table(sheets[sheet.title]):
+                break
+    finally:
+        book.close()
+    return sheets
+
+
+def _no_text(rows: SheetRows) -> list[tuple[int, str]]:
+    """The dates and truth values, with the numbers of their rows, in columns of text."""
+    found = list[tuple[int, str]]()
+    for column in zip_longest(*(row for _, row in rows)):
+        odd = [place for place, cell in enumerate(column) if isinstance(cell, bool | date)]
+        if odd and 2 * sum(isinstance(cell, str) for cell in column[1:]) > len(column):
+            found += ((rows[place][0], _text_of(column[place])) for place in odd)
+    return found
+
+
+def _is_table(rows: SheetRows) -> bool:
+    """Whether two rows have two cells."""
+    return sum(sum(cell is not None for cell in row) > 1 for _, row in rows) > 1
+
+
+def _trimmed(rows: SheetRows) -> list[NumberedRow]:
+    """The cells as text, all rows of one width, without blank columns and what stands above a table."""
     width = max((len(row) for _, row in rows), default=0)
-    padded = ((number, [*row, *[""] * (width - len(row))]) for number, row in rows)
-    return TableRows("xlsx", padded, f"{path}:{sheet.title}!A")
+    texts = [(number, [*map(_text_of, row), *[""] * (width - len(row))]) for number, row in rows]
+    if _is_table(rows):
+        begin = next(at for at, (_, row) in enumerate(texts) if sum(map(bool, row)) > 1)
+        texts = texts[begin:]
+    filled = [place for place in range(width) if any(row[place] for _, row in texts)]
+    return [(number, [row[place] for place in filled]) for number, row in texts]
 
 
 def require_openpyxl(path: Path) -> Any:
@@ -265,8 +323,10 @@ def require_openpyxl(path: Path) -> Any:
 
 
 def _text_of(value: object) -> str:
-    if value is None:
-        return ""
+    if value is None or isinstance(value, bool):
+        return "" if value is None else str(value).upper()
+    if isinstance(value, datetime) and value.time() == time():
+        return value.date().isoformat()
     if isinstance(value, list):
         return "; ".join(map(_text_of, value))
     if isinstance(value, float) and float(short := f"{value:.15g}") == value:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from muse.files.cells import split_translations
 from muse.lexicon import Lexicon, Pair
 from tests.support.growth import is_in_proportion
 
+MARCH = date(2020, 3, 1)
 KINGS: tuple[Pair, ...] = (("roi", "king"), ("chat", "cat"))
 
 
@@ -58,6 +60,12 @@ def read(
         "Frans;Engels\nroi;king\nchat;cat\n",
         "Quelle,Ziel\nroi,king\nchat,cat\n",
         "#separator:tab\n#html:false\nroi\tking\nchat\tcat\n",
+        "#separator:tab\n#guid column:1\n#deck column:3\nx1\troi\tA\tking\nx2\tchat\tA\tcat\n",
+        "roi,king,fr,en\nchat,cat,fr,en\n",
+        "king\troi\ten\tfr\ncat\tchat\ten\tfr\n",
+        "fr,roi,en,king\nfr,chat,en,cat\n",
+        "\tfr\ten\n0\troi\tking\n1\tchat\tcat\n",
+        '"roi\nchat","king\ncat"\n"roi","king"\n',
         "#separator:Comma\n#columns:Back,Front\nking,roi\ncat,chat\n",
         '"roi"\t"king"\n"chat"\t"cat"\n',
         '{"fr": "roi", "en": "king"}\n{"fr": "chat", "en": "cat"}\n',
@@ -173,6 +181,18 @@ def test_a_cell_of_several_lines(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("sign", "\t,;")
+@pytest.mark.parametrize("header", ["", "fr{}en\n"])
+def test_a_blank_cell_below_a_word_continues_it(
+    tmp_path: Path, sign: str, header: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    rows = (header + "roi{0}king\n{0}monarch\nchat{0}cat\nmot{0}\n{0}word\n").replace("{}", "{0}")
+    caplog.set_level("INFO")
+    assert read(tmp_path, rows.format(sign)).pairs == (KINGS[0], ("roi", "monarch"), KINGS[1])
+    assert "1 translation without a word is taken for the word above" in caplog.text
+    assert "left out 2 rows" in caplog.text
+
+
 def test_rows_without_a_translation_are_left_out_and_counted(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -277,6 +297,35 @@ def test_a_workbook(tmp_path: Path) -> None:
         (tmp_path / "cut.xlsx").write_bytes(damaged)
         with pytest.raises(BadFile):
             read_lexicon(tmp_path / "cut.xlsx")
+
+
+def test_a_workbook_as_people_make_it(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book, path = openpyxl.Workbook(), tmp_path / "d.xlsx"
+    book.active.append(["About this list"])
+    book.active.append(["Made in spring"])
+    sheet = book.create_sheet("Words")
+    rows = [
+        ["A title"],
+        [],
+        ["", "fr", "en"],
+        ["", "roi", "king"],
+        ["", None, "monarch"],
+        ["", "mars", MARCH],
+    ]
+    for row in rows:
+        sheet.append(row)
+    book.save(path)
+    found = read_lexicon(path, languages=("fr", "en")).pairs
+    assert found == (("roi", "king"), ("roi", "monarch"), ("mars", "2020-03-01"))
+    assert "of its 2 sheets Words is read" in caplog.text
+    assert "Words!A6: 2020-03-01 is no text" in caplog.text
+    book.remove(book.active)
+    for row in sheet["B4:C6"]:
+        row[0].value, row[1].value = None, '=LOWER("x")'
+    book.save(path)
+    with pytest.raises(BadFile, match=r"got formulas without results; open it .* and save it"):
+        read_lexicon(path)
 
 
 @pytest.mark.slow
