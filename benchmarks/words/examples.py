@@ -22,7 +22,8 @@ from benchmarks.support.options import command_line
 from benchmarks.support.tables import append_rows, heading
 from muse.api.space import load_space
 from muse.examples.index import find_sentences, write_index
-from muse.examples.lookup import INDEX, find_examples
+from muse.examples.lookup import find_examples
+from muse.files.space_folder import EXAMPLES
 from muse.files.text_slices import text_lines
 from muse.progress import Progress
 from muse.space.saving import copy_space
@@ -50,7 +51,7 @@ def main() -> None:
             sides = {given.lang: texts, given.tgt: [Path(one) for one in given.tgt_text.split(",")]}
             for language, files in sides.items():
                 write_index(
-                    Path(folder) / "space" / language / INDEX,
+                    Path(folder) / "space" / language / EXAMPLES,
                     files,
                     space.vectors(language),
                     progress=PROGRESS,
@@ -58,7 +59,7 @@ def main() -> None:
             _to_judge(Path(folder) / "space", (given.lang, given.tgt), given.judge, rng)
             return
         heading("Sentences as examples")
-        text, path, vectors = Path(folder) / "text", Path(folder) / INDEX, space.vectors(given.lang)
+        text, path, vectors = Path(folder) / "text", Path(folder) / EXAMPLES, space.vectors(given.lang)
         lines = [*text_lines(texts)]
         text.write_text("".join(f"{line}\n" for line in _until(lines, given.words)), encoding="utf-8")
         began = time.process_time()

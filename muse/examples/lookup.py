@@ -6,11 +6,10 @@ from typing import Any
 
 from muse.errors import BadSetting
 from muse.examples.index import Example, find_sentences
-from muse.files.space_folder import folder_name
+from muse.files.space_folder import EXAMPLES, folder_name
 from muse.progress import printable
 from muse.space import Space
 
-INDEX = "examples.sqlite"  # in the folder of a language
 SHOWN = 3  # sentences of each language
 
 
@@ -51,7 +50,7 @@ class WordExamples:
 
 def index_path(folder: Path, language: str) -> Path:
     """Where the index of a language is in the folder of a space."""
-    return folder / folder_name(language) / INDEX
+    return folder / folder_name(language) / EXAMPLES
 
 
 def indexed_languages(space: Space) -> list[str]:

@@ -18,6 +18,7 @@ from muse.vectors import Matrix
 MANIFEST = "manifest.json"
 LONGEST_NAME = 100  # of a language's folder, which is in names of files too
 WORDS, VECTORS, MAPPING, MEANS = "words.txt", "vectors.npy", "mapping.npy", "means.npy"
+EXAMPLES = "examples.sqlite"  # an index of sentences, which is no part of the space
 TEXTS = "texts.txt"  # of unlabelled vectors, if their texts are known
 STORE_MAP, HIDDEN = "store-map.npy", "hidden.npy"  # of queries into the unchanged rows of the pivot
 Content = NDArray[np.uint8]

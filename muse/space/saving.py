@@ -3,6 +3,8 @@
 Languages may be added to a saved space: they are mapped to its pivot, and no file of the others changes.
 """
 
+import filecmp
+import logging
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -31,6 +33,8 @@ from muse.files.vectors.table import one_line
 from muse.normalise import Normalisation, normalise
 from muse.orthography import casefolded
 from muse.vectors import Matrix, Vectors
+
+log = logging.getLogger(__name__)
 
 CHUNK = 16_384  # rows mapped at once: 20 MB at d = 300
 ORTHOGONAL = 1e-3  # the largest defect of a mapping that still counts as a rotation
@@ -139,7 +143,23 @@ def save_space(
             criterion=provenance.criterion, verdict=provenance.verdict, **provenance.more,
             inputs=[input_file(path) for path in provenance.inputs],
         )  # fmt: skip
+        for language in sides:
+            _keep_examples(partial, folder, language)
         return derive(partial, manifest).write(partial)
+
+
+def _keep_examples(to: Path, replaced: Path, language: str) -> None:
+    """Copy the index of sentences of a space that is replaced, if its words are the same; warn if not."""
+    old, new = (one / disk.folder_name(language) for one in (replaced, to))
+    if not (old / disk.EXAMPLES).is_file():
+        return
+    if filecmp.cmp(old / disk.WORDS, new / disk.WORDS, shallow=False):
+        shutil.copyfile(old / disk.EXAMPLES, new / disk.EXAMPLES)
+    else:
+        log.warning(
+            "%s: the index of sentences of %s is removed, as the words are others; run muse index-text again",
+            replaced, language,
+        )  # fmt: skip
 
 
 def check_apart(languages: Iterable[str]) -> None:
@@ -316,6 +336,9 @@ def _copy_files(space: Path, to: Path, manifest: Manifest) -> None:
             except FileNotFoundError as error:
                 raise disk.unreadable(space / name, error) from error
             disk.check_sum(space / name, manifest.checksums.get(name), to / name)
+        with suppress(FileNotFoundError):
+            name = f"{disk.folder_name(language)}/{disk.EXAMPLES}"
+            shutil.copyfile(space / name, to / name)
     for name in manifest.derived_names:
         with suppress(FileNotFoundError):
             shutil.copyfile(space / name, to / name)

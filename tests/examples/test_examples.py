@@ -6,6 +6,7 @@ import re
 import shutil
 import sqlite3
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from muse.examples.lookup import find_examples, index_path
 from muse.examples.quality import Judge
 from muse.normalise import normalise
 from muse.progress import Progress
-from muse.space import Provenance, SideToSave, load_space, save_space
+from muse.space import Provenance, SideToSave, add_to_space, load_space, save_space
 from muse.vectors import Vectors
 from tests.support.command import Command, refused, tree
 
@@ -152,6 +153,29 @@ def test_what_can_be_read_is_and_what_cannot_leaves_nothing(
     monkeypatch.setattr(index, "sqlite3", None)
     with pytest.raises(MissingExtra, match="SQLite with FTS5"):
         find_sentences(place, known, "cat", 1)
+
+
+def test_an_index_is_kept_where_it_fits(
+    muse: Command, space: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "text.fr").write_text("Le chat dort dans notre maison.\n", encoding="utf-8")
+    assert muse("index-text", space, "--src-text", tmp_path / "text.fr").code == 0
+    kept = index_path(space, "fr").read_bytes()
+    InteractiveSpace.of(load_space(space)).save(tmp_path / "copy")
+    sides = {}
+    for language in ("fr", "en", "de"):
+        vectors = load_space(space).vectors("en" if language == "de" else language)
+        rows, fitted = normalise(np.asarray(vectors.matrix), ["unit"])
+        sides[language] = SideToSave(Vectors(language, list(vectors.words), rows), fitted)
+    made = Provenance("gromov")
+    add_to_space(tmp_path / "grown", space, {"de": sides["de"]}, provenance=made)
+    save_space(space, {name: sides[name] for name in ("fr", "en")}, pivot="en", provenance=made)
+    for folder in (space, tmp_path / "copy", tmp_path / "grown"):
+        assert index_path(folder, "fr").read_bytes() == kept
+    sides["fr"] = replace(sides["fr"], vectors=replace(sides["fr"].vectors, words=list("abcdefghijklmnopqr")))
+    save_space(space, {name: sides[name] for name in ("fr", "en")}, pivot="en", provenance=made)
+    assert "the index of sentences of fr is removed, as the words are others" in caplog.text
+    assert not index_path(space, "fr").exists()
 
 
 def test_examples_beside_the_answers_of_a_space(muse: Command, space: Path, tmp_path: Path) -> None:
