@@ -1,7 +1,7 @@
 """P@1, P@5 and calibration of units of several words, by dictionaries that texts happen to contain.
 
     python -m benchmarks.words.units SPACE --texts de=FILE --texts en=FILE [--dictionaries FOLDER]
-        [--part report] [--least 5] [--model] [--out FILE.csv]
+        [--part report] [--least 5] [--model] [--out units.csv]
 
 The entries of several words in Debian's dict-de-en and dict-freedict-*, in /usr/share/dictd or the FOLDER
 that they were unpacked to, measure only: none is copied here. One half of them, by a hash of the unit, is
@@ -12,7 +12,7 @@ text. Beside `muse terms` stand the mean of the parts' vectors, and each part's 
 
 import gzip
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from benchmarks.support.options import POSITIONAL, REPEATED, command_line
-from benchmarks.support.tables import header, heading, row
+from benchmarks.support.tables import append_rows, commit, today
 from muse.ranking.lookup import lookup_entry
 from muse.space import Space, load_space
 from muse.terms.evidence import FEATURES, Entries, UnitCandidates, gather
@@ -33,6 +33,7 @@ from muse.terms.glossary import (
     known_parts,
     part_translations,
     read_term_text,
+    with_compositions,
 )
 from muse.terms.model import TermModel
 from muse.terms.parts import Sparse
@@ -73,20 +74,36 @@ def read_gold(folder: Path, direction: tuple[str, str]) -> Gold:
 
 def _pairs(path: Path, way: tuple[str, str]) -> Iterator[tuple[str, str]]:
     """The pairs of a dictionary of dictd: a headword, and lines of its translations."""
-    tokenisers, freedict, head = [Tokeniser(one) for one in way], "freedict" in path.name, ""
+    tokenisers = [Tokeniser(one) for one in way]
     with gzip.open(path, "rt", encoding="utf-8", errors="replace") as file:
-        for line in file:
-            if freedict and (match := _HEADWORD.match(line)):
-                head = match[1]
-            elif not freedict and line[:1].strip():
-                head = "" if _PARTIAL.search(line) else line
-            elif head and (freedict and line[:1].strip() or line.startswith("   ")):
-                for part in re.split("[,;]" if freedict else ";", re.sub(r"^\d+\. ", "", line)):
-                    if not freedict and _PARTIAL.search(part):
-                        continue
-                    pair = [_clean(*one) for one in zip((head, part), tokenisers, strict=True)]
-                    if all(pair):
-                        yield pair[0], pair[1]
+        for head, translation in (_freedict if "freedict" in path.name else _ding)(file.read().split("\n")):
+            pair = [_clean(*one) for one in zip((head, translation), tokenisers, strict=True)]
+            if all(pair):
+                yield pair[0], pair[1]
+
+
+def _freedict(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
+    head = ""
+    for line in lines:
+        if match := _HEADWORD.match(line):
+            head = match[1]
+        elif head and line.strip():
+            yield from ((head, part) for part in re.split("[,;]", re.sub(r"^\d+\. ", "", line)))
+
+
+def _ding(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The pairs of an entry; no sentence, and nothing of which a line break leaves a part alone."""
+    head, flush = "", [bool(line[:1].strip()) for line in (*lines, "", "")]
+    for place, line in enumerate(lines):
+        if flush[place]:
+            alone = not (flush[place - 1] or flush[place + 1] or _PARTIAL.search(line))
+            head = line if alone and line[-1] not in ".?" else ""
+        elif head and line.startswith("   "):
+            parts = line.split(";")
+            broken = flush[place + 1] and flush[place + 2]
+            yield from ((head, part) for part in parts[: len(parts) - broken] if not _PARTIAL.search(part))
+        elif _REMARKS.sub("", line).strip():
+            head = ""
 
 
 def _clean(text: str, tokeniser: Tokeniser) -> str:
@@ -134,9 +151,9 @@ class Measured:
         shares = np.array([scores[span[0]] for span in spans])[some]
         return {
             "direction": self.direction, "by": by, "units": int(some.sum()), "answerable": int(able.sum()),
-            "P@1": 100 * first[some].mean(), "P@5": 100 * five[some].mean(),
-            "P@1 of answerable": 100 * first[able].mean(),
-            "calibration": calibration(shares, first[some]) if probable else "",
+            "p_at_1": 100 * float(first[some].mean()), "p_at_5": 100 * float(five[some].mean()),
+            "p_at_1_of_answerable": 100 * float(first[able].mean()),
+            "calibration_error": calibration(shares, first[some]) if probable else "",
         }  # fmt: skip
 
     def rows(self, model: TermModel, part: str) -> Iterator[dict[str, object]]:
@@ -150,8 +167,8 @@ class Measured:
         able = some & np.array([bool(one & {*self.names}) for one in self.gold])
         yield {
             "direction": self.direction, "by": "part by part", "units": int(some.sum()),
-            "answerable": int(able.sum()), "P@1": 100 * exact[some].mean(), "P@5": "",
-            "P@1 of answerable": 100 * exact[able].mean(), "calibration": "",
+            "answerable": int(able.sum()), "p_at_1": 100 * float(exact[some].mean()),
+            "p_at_1_of_answerable": 100 * float(exact[able].mean()),
         }  # fmt: skip
 
 
@@ -162,24 +179,28 @@ def calibration(shares: Doubles, right: Flags) -> float:
     return float(sum(gaps) / len(shares))
 
 
-def measured(space: Space, texts: dict[str, list[Path]], folder: Path) -> Iterator[Measured]:
+def measured(
+    space: Space, texts: dict[str, list[Path]], folder: Path, config: TermConfig
+) -> Iterator[Measured]:
     """The candidates of both directions."""
-    ways = [(one, two) for one in texts for two in texts if one != two]
-    config = TermConfig()
-    gold, sides, found = dict[str, Gold](), dict[str, TermText](), dict[str, int]()
+    ways, edge = [(one, two) for one in texts for two in texts if one != two], config.units.edge
+    sides, targets = dict[str, TermText](), dict[str, list[str]]()
+    gold = {one: read_gold(folder, (one, two)) for one, two in ways}
     with TemporaryDirectory() as scratch:
+        for one in texts:
+            sides[one] = read_term_text(texts[one], space.vectors(one), Path(scratch), config, config.answers)
         for one, two in ways:
-            side = read_term_text(texts[one], space.vectors(one), Path(scratch), config, config.answers)
-            gold[one], found[one] = read_gold(folder, (one, two)), len(side.units)
-            sides[one] = side.with_units(gold[one])
+            asked = sides[one].with_units(gold[one])
+            asked = replace(asked, units=asked.units.chosen(places_of(asked, gold[one])))
+            targets[two] = with_compositions(space, asked, sides[two]).names
+        sides = {one: side.with_units([*gold[one], *targets[one]]) for one, side in sides.items()}
         entries = {one: entries_of(space, sides[one], two) for one, two in ways}
     tables = {one: part_translations(space, (one, two), known_parts(sides[one])) for one, two in ways}
     for one, two in ways:
-        names = sides[one].names
-        wanted = np.array([place for place, name in enumerate(names) if name in gold[one]])
+        names, wanted = sides[one].names, np.array(places_of(sides[one], gold[one]))
         source = only(entries[one], wanted)
-        target = only(entries[two], np.arange(found[two]))
-        made_of = compounds_of(sides[one], config.units.edge, tables[one], space.vectors(two))[wanted]
+        target = only(entries[two], np.array(places_of(sides[two], {*targets[two]})))
+        made_of = compounds_of(sides[one], edge, tables[one], space.vectors(two))[wanted]
         candidates = gather(source, target, (tables[one], tables[two]), made_of)
         units = [names[place] for place in wanted.tolist()]
         pairs = zip(candidates.places.tolist(), candidates.columns.tolist(), strict=True)
@@ -187,6 +208,11 @@ def measured(space: Space, texts: dict[str, list[Path]], folder: Path) -> Iterat
         literal = [part_by_part(unit, tables[one], space, (one, two)) for unit in units]
         answers = [gold[one][unit] for unit in units]
         yield Measured(f"{one}-{two}", units, answers, [*target.names], literal, candidates, right)
+
+
+def places_of(text: TermText, names: Container[str]) -> list[int]:
+    """The places of units with these names."""
+    return [place for place, name in enumerate(text.names) if name in names]
 
 
 def only(entries: Entries, units: Numbers) -> Entries:
@@ -212,16 +238,17 @@ def part_by_part(unit: str, table: Sparse, space: Space, way: tuple[str, str]) -
 
 
 def main() -> None:
-    """Prints a row for each direction and way of translating."""
+    """Writes a row for each direction and way of translating."""
     options = command_line(
         __doc__, space=POSITIONAL, texts=REPEATED, dictionaries=Path("/usr/share/dictd"), part="choose",
-        model=False,
+        least=5, model=False, out=Path("units.csv"),
     )  # fmt: skip
     texts: dict[str, list[Path]] = {}
     for one in options.texts:
         language, _, path = one.partition("=")
         texts.setdefault(language, []).append(Path(path))
-    every = list(measured(load_space(options.space), texts, options.dictionaries))
+    config = TermConfig(least=options.least)
+    every = list(measured(load_space(options.space), texts, options.dictionaries, config))
     if options.model:
         chosen = [one.of_part("choose")[one.candidates.places] for one in every]
         values = np.concatenate(
@@ -230,11 +257,9 @@ def main() -> None:
         right = np.concatenate([one.right[some] for one, some in zip(every, chosen, strict=True)])
         model = TermModel.learned(values, right)
         print([round(weight, 3) for weight in model.weights.tolist()], round(model.intercept, 3))
-    heading(f"Units of several words, {options.part}")
-    header(COLUMNS)
-    for one in every:
-        for found in one.rows(TermModel.shipped(), options.part):
-            row([found[name] for name in COLUMNS])
+    how = {"half": options.part, "least": options.least, "commit": commit(), "date": today()}
+    rows = (row | how for one in every for row in one.rows(TermModel.shipped(), options.part))
+    append_rows(options.out, COLUMNS, rows)
 
 
 if __name__ == "__main__":

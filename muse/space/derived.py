@@ -171,12 +171,18 @@ class AnswerTable(ShortRepr):
         return np.where(out, -1, columns), np.where(out, -np.inf, csls), np.where(out, 0, probability)
 
     def only(self, words: int, targets: int) -> "AnswerTable":
-        """The answers to the first `words`, without those beyond the first `targets`."""
-        kept = np.flatnonzero(self.columns[: self.pointers[words]] < targets)
-        return AnswerTable(
-            np.searchsorted(kept, self.pointers[: words + 1]), self.columns[kept], self.csls[kept],
-            self.probability[kept], self.report,
-        )  # fmt: skip
+        """The answers to the first `words`, none to those that there are not, among the first `targets`."""
+        ends = self.pointers[np.minimum(np.arange(words + 1), len(self))]
+        return self._kept(np.flatnonzero(self.columns[: ends[-1]] < targets), ends)
+
+    def best(self, most: int) -> "AnswerTable":
+        """At most so many answers to each word."""
+        ranks = np.arange(len(self.columns)) - np.repeat(self.pointers[:-1], np.diff(self.pointers))
+        return self._kept(np.flatnonzero(ranks < most), self.pointers)
+
+    def _kept(self, places: Numbers, ends: Numbers) -> "AnswerTable":
+        sides = self.columns[places], self.csls[places], self.probability[places]
+        return AnswerTable(np.searchsorted(places, ends), *sides, self.report)
 
     def followed_by(self, more: "AnswerTable") -> "AnswerTable":
         """These answers, and behind them those to further words."""

@@ -281,12 +281,12 @@ def add_to_space(
 
 
 def save_with_units(
-    folder: Path | str, space: Path | str, units: Mapping[str, Vectors], *, derive: Derive
+    folder: Path | str, space: Path | str, sides: Mapping[str, tuple[Vectors, Vectors]], *, derive: Derive
 ) -> Manifest:
-    """The manifest of the saved `space` with `units` of several words as the last entries of their languages.
+    """The manifest of the saved `space`, some of whose languages get words, and units of text behind them.
 
-    Their rows (u, k) are in the shared space; they replace those that the languages have. It is written to
-    `folder` atomically, which may be that of the space; `derive` is as in `save_space`.
+    Their rows are in the shared space. It is written to `folder` atomically, which may be that of the space;
+    `derive` is as in `save_space`.
     """
     folder, space = Path(folder).resolve(), Path(space).resolve()
     check_out(folder)
@@ -294,18 +294,13 @@ def save_with_units(
     with writing(folder), atomic_folder(folder) as partial:
         _copy_files(space, partial, manifest)
         records = dict(manifest.languages)
-        for language, new in units.items():
-            check_language(language, new.words)
-            record, home = records[language], disk.folder_name(language)
-            count = record.words - record.units
-            words = disk.read_words(
-                partial / home / disk.WORDS, record.words, disk.read_content(partial / home / disk.WORDS)
-            )
-            rows = disk.read_array(space / home / disk.VECTORS, (record.words, manifest.dimension))
-            records[language] = replace(record, words=count + len(new), units=len(new))
-            disk.write_lines(partial / home / disk.WORDS, [*words[:count], *new.words])
-            shape = count + len(new), manifest.dimension
-            disk.write_array(partial / home / disk.VECTORS, shape, [rows[:count], new.matrix])
+        for language, (words, units) in sides.items():
+            check_language(language, units.words)
+            home, count = partial / disk.folder_name(language), len(words) + len(units)
+            records[language] = replace(records[language], words=count, units=len(units))
+            disk.write_lines(home / disk.WORDS, [*words.words, *units.words])
+            shape = count, manifest.dimension
+            disk.write_array(home / disk.VECTORS, shape, [words.matrix, units.matrix])
         return derive(partial, replace(manifest, languages=records)).write(partial)
 
 

@@ -31,6 +31,7 @@ from muse.terms.glossary import (
     numbered_term_text,
     read_term_text,
     unit_answers,
+    with_compositions,
 )
 from muse.terms.model import TermModel
 from muse.terms.parts import word_shares
@@ -51,31 +52,39 @@ def add_units(
     It may be saved where it was. Raise Mismatch for a space in memory, or of rows without words, BadFile for
     files without text.
     """
-    if (saved := space.folder) is None:
-        raise Mismatch("units are added to a space in a folder, got one in memory; save it first")
-    config, model, words = config or TermConfig(), model or TermModel.shipped(), space.without_units()
-    for language in texts:
-        if not words.vectors(language).frequency_ordered:
-            raise Mismatch(f"{language}: units of text need words, got unlabelled rows; align words instead")
+    words = space.without_units()
+    if space.folder is None or not all(words.vectors(one).frequency_ordered for one in texts):
+        raise Mismatch(
+            f"units of text are added to words of a space in a folder, got {space!r}; save it first"
+        )
     pairs = [pair for pair in combinations(space.languages, 2) if space.pivot in pair]
-    units, answers = _found(words, pairs, texts, config, model)
+    shared = [pair for pair in pairs if {*pair} <= {*texts}]
+    units, answers = _found(words, shared, texts, config or TermConfig(), model or TermModel.shipped())
 
-    def derive(place: Path, manifest: Manifest) -> Manifest:
-        grown = space_of_saved(place, manifest)
-        for pair in pairs:
-            ways = pair, pair[::-1]
-            hubness = [_hubness(space, grown, units, way) for way in ways]
-            approximate = words.is_approximate(*pair)
-            write_hubness(place, pair, (hubness[0], hubness[1]), approximate=approximate)
-            for way in ways:
+    def hubness(grown: Space, one: str, other: str) -> torch.Tensor:
+        """The hubness of words as it was, and that of new units among all that the other language has."""
+        known = (words if one in units else space).find_hubness(one, other)[0]
+        if one not in units:
+            return known
+        others = np.asarray(grown.vectors(other).matrix)
+        return torch.cat([known, torch.from_numpy(hubness_of(units[one].matrix, others))])
+
+    def derive(folder: Path, manifest: Manifest) -> Manifest:
+        grown = space_of_saved(folder, manifest)
+        for one, two in pairs:
+            found = hubness(grown, one, two), hubness(grown, two, one)
+            write_hubness(folder, (one, two), found, approximate=words.is_approximate(one, two))
+            for way in ((one, two), (two, one)):
                 if (table := space.answers(*way)) is not None:
                     counts = [len((words if one in units else space).vectors(one)) for one in way]
-                    new = len(grown.vectors(way[0])) - counts[0]
-                    table = table.only(*counts).followed_by(answers.get(way) or _none(new))
-                    write_answers(place, way, table)
+                    table, more = table.only(*counts), answers.get(way)
+                    every = len(grown.vectors(way[0])), counts[1]
+                    table = table.only(*every) if more is None else table.followed_by(more)
+                    write_answers(folder, way, table)
         return manifest
 
-    return space_of_saved(out, save_with_units(out, saved, units, derive=derive))
+    sides = {one: (words.vectors(one), found) for one, found in units.items()}
+    return space_of_saved(out, save_with_units(out, space.folder, sides, derive=derive))
 
 
 def _found(
@@ -85,49 +94,24 @@ def _found(
     config: TermConfig,
     model: TermModel,
 ) -> tuple[dict[str, Vectors], dict[tuple[str, str], AnswerTable]]:
-    """The units of each language, and their answers in both directions of each pair with two texts."""
+    """The units of each language, and their answers in both directions of each pair."""
     answers, units = dict[tuple[str, str], AnswerTable](), dict[str, Vectors]()
     with TemporaryDirectory() as folder:
+        place, of = Path(folder), config.answers
         sides = {
-            language: _named(
-                read_term_text(files, space.vectors(language), Path(folder), config, config.answers)
-            )
-            for language, files in texts.items()
+            one: _named(read_term_text(files, space.vectors(one), place, config, of))
+            for one, files in texts.items()
         }
+        for one, two in (way for pair in pairs for way in (pair, pair[::-1])):
+            sides[two] = _named(with_compositions(space, sides[one], sides[two]))
         for pair in pairs:
-            if {*pair} <= {*sides}:
-                entries = {one: entries_of(space, sides[one], two) for one, two in (pair, pair[::-1])}
-                for one, two in (pair, pair[::-1]):
-                    both = (sides[one], sides[two]), (entries[one], entries[two])
-                    answers[one, two] = _best(unit_answers(space, *both, config, model))
-                    rows = entries[one].mixed[len(space.vectors(one)) :]
-                    units[one] = Vectors(one, names_of(sides[one]), rows)
+            entries = {one: entries_of(space, sides[one], two) for one, two in (pair, pair[::-1])}
+            for one, two in (pair, pair[::-1]):
+                both = (sides[one], sides[two]), (entries[one], entries[two])
+                answers[one, two] = unit_answers(space, *both, config, model).best(ANSWERS)
+                rows = entries[one].mixed[len(space.vectors(one)) :]
+                units[one] = Vectors(one, names_of(sides[one]), rows)
     return units, answers
-
-
-def _hubness(space: Space, grown: Space, units: Mapping[str, Vectors], way: tuple[str, str]) -> torch.Tensor:
-    """The hubness of words as it was, and that of new units among all that the other language has."""
-    one, other = way
-    if one not in units:
-        return space.find_hubness(*way)[0]
-    of_words = space.without_units().find_hubness(*way)[0]
-    others = np.asarray(grown.vectors(other).matrix)
-    return torch.cat([of_words, torch.from_numpy(hubness_of(units[one].matrix, others))])
-
-
-def _best(table: AnswerTable) -> AnswerTable:
-    """As many answers to each unit as words have."""
-    counts = np.diff(table.pointers)
-    ranks = np.arange(len(table.columns)) - np.repeat(table.pointers[:-1], counts)
-    some = ranks < ANSWERS
-    pointers = np.append(0, np.minimum(counts, ANSWERS).cumsum())
-    return AnswerTable(pointers, table.columns[some], table.csls[some], table.probability[some])
-
-
-def _none(words: int) -> AnswerTable:
-    """No answers to so many words."""
-    none = np.zeros(0, np.float32)
-    return AnswerTable(np.zeros(words + 1, np.int64), none.astype(np.int64), none, none)
 
 
 def names_of(text: TermText) -> list[str]:

@@ -32,7 +32,14 @@ from muse.terms.contexts import (
 )
 from muse.terms.evidence import FEATURES, Entries, gather
 from muse.terms.model import TermModel
-from muse.terms.parts import Sparse, compounds, rarity_of_ranks, word_shares
+from muse.terms.parts import (
+    LONGEST_COMPOSED,
+    Sparse,
+    compositions,
+    compounds,
+    rarity_of_ranks,
+    word_shares,
+)
 from muse.terms.sequences import NumberedText, Sequences, count_sequences, number_text
 from muse.terms.units import UnitConfig, Units, find_units
 from muse.vectors import Doubles, Matrix, Numbers, ShortRepr, Vectors
@@ -56,7 +63,7 @@ class TermConfig:
     longest: int = 4
     least: int = 5
     units: UnitConfig = field(default_factory=UnitConfig)
-    answers: UnitConfig = UnitConfig(edge=50, association=0.2, edge_association=0.3)
+    answers: UnitConfig = UnitConfig(edge=50, association=0.2, edge_association=0.3, most=10_000)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -184,18 +191,41 @@ def part_translations(space: Space, way: tuple[str, str], words: Numbers) -> Spa
     return Sparse((found.probability[some], (rows[some], found.columns[some])), shape)
 
 
-def compounds_of(text: TermText, edge: int, translations: Sparse, targets: Vectors) -> Sparse:
-    """The probabilities (u, m) that words of the other language are compounds of a unit's parts."""
+def options_of(text: TermText, edge: int, translations: Sparse) -> list[list[dict[int, float]]]:
+    """The translations of each word of each unit that is no edge word, with their probabilities, if known."""
 
-    def options(row: int) -> dict[str, float]:
+    def options(row: int) -> dict[int, float]:
         own = slice(translations.indptr[row], translations.indptr[row + 1])
         pairs = zip(translations.indices[own].tolist(), translations.data[own].tolist(), strict=True)
-        return {targets.words[column]: share for column, share in pairs if share >= PROBABLE}
+        return {column: share for column, share in pairs if share >= PROBABLE}
 
-    content = ([one for one in words if one >= edge] for words in text.parts)
-    found = compounds([[options(row) for row in rows] for rows in content], targets.words)
+    return [[options(row) for row in words if row >= edge] for words in text.parts]
+
+
+def compounds_of(text: TermText, edge: int, translations: Sparse, targets: Vectors) -> Sparse:
+    """The probabilities (u, m) that words of the other language are compounds of a unit's parts."""
+    options = options_of(text, edge, translations)
+    named = [
+        [{targets.words[one]: share for one, share in part.items()} for part in unit] for unit in options
+    ]
+    found = compounds(named, targets.words)
     places = [place for place, _ in found], [column for _, column in found]
     return Sparse((list(found.values()), places), (len(text.units), len(targets)))
+
+
+def with_compositions(space: Space, source: TermText, target: TermText) -> TermText:
+    """The target with the sequences that translations of the words of the source's units make, as units too.
+
+    What is generated counts where the text has it (Grefenstette, 1999), though it be no unit by itself.
+    """
+    way = source.vectors.language, target.vectors.language
+    options = options_of(source, 0, part_translations(space, way, known_parts(source)))
+    number = {row: place for place, row in reversed([*enumerate(target.entries.tolist())])}
+    numbers = [[[number[one] for one in part if one in number] for part in unit] for unit in options]
+    short = target.sequences[1:LONGEST_COMPOSED]
+    known = {tuple(words) for some in short for words in some.words.tolist()}
+    found = (" ".join(target.text.words[one] for one in words) for words in compositions(numbers, known))
+    return target.with_units(sorted(found))
 
 
 class TermTranslation(NamedTuple):
@@ -240,6 +270,7 @@ def find_terms(
             read_term_text(files, space.vectors(language), Path(folder), config, units)
             for files, language, units in zip(texts, direction, (config.units, config.answers), strict=True)
         )
+        target = with_compositions(space, source, target)
         own, other = entries_of(space, source, direction[1]), entries_of(space, target, direction[0])
     table = unit_answers(space, (source, target), (own, other), config, model)
     counts = np.rint(np.exp(other.frequency) * target.text.tokens - HALF).astype(np.int64)

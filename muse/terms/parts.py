@@ -9,7 +9,7 @@ taken for a compound of both: Wohn-zimmer.
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from itertools import permutations
+from itertools import permutations, product
 from os.path import commonprefix
 from typing import TypeAlias
 
@@ -21,6 +21,7 @@ from muse.vectors import Doubles, Numbers
 COMMON = 100.0  # words that say little beside others
 SHORTEST = 3  # letters of a part of a compound
 Sparse: TypeAlias = scipy.sparse.csr_matrix
+LONGEST_COMPOSED = 3  # words
 LONGEST_ENDING = 2  # letters of a word that are no part of a compound, and of what joins its parts
 
 
@@ -88,6 +89,21 @@ def compounds(
                     best = max((other for one, other in first.items() if is_stem(head, one)), default=0.0)
                     found[number, place] = max(found.get((number, place), 0.0), share * best)
     return {key: share for key, share in found.items() if share > 0}
+
+
+def compositions(
+    parts: Sequence[Sequence[Sequence[int]]], known: Container[tuple[int, ...]]
+) -> set[tuple[int, ...]]:
+    """The sequences that consist, in any order, of a translation of each part of a unit.
+
+    `parts` has for each unit, for each of its words, the numbers of its translations in a text with the
+    sequences `known`.
+
+    >>> compositions([[[3, 4], [7]]], {(7, 4), (3, 8)})
+    {(7, 4)}
+    """
+    orders = (order for unit in parts if len(unit) <= LONGEST_COMPOSED for order in permutations(unit))
+    return {words for order in orders for words in product(*order) if words in known}
 
 
 def _heads(words: Sequence[str], tails: Container[str]) -> dict[str, list[tuple[int, str]]]:
