@@ -36,7 +36,12 @@ def test_units_are_translated_by_contexts_and_by_parts(world: Path) -> None:
 def test_a_glossary_is_written(muse: Command, world: Path, tmp_path: Path, ending: str) -> None:
     out = tmp_path / f"glossary.{ending}"
     given = ["terms", world / "space", "--src", "aa", "--src-text", world / "aa"]
-    found = muse(*given, "--tgt", "bb", "--tgt-text", world / "bb", "--out", out, "--top", "2", "--json")
+    given += ["--tgt", "bb", "--tgt-text", world / "bb", "--out", out, "--top", "2", "--json"]
+    saved = tmp_path / "extended"
+    found = muse(*given, *(["--save-space", saved] if ending == "csv" else []))
+    if ending == "csv":
+        units = {language: len(load_space(saved).units(language)) for language in ("aa", "bb")}
+        assert found.json["units"] == units and min(units.values()) > 0
     assert (found.code, found.json["verdict"], found.json["out"]) == (0, "aligned", str(out))
     if ending == "jsonl":
         rows = [json.loads(line) for line in out.read_text().splitlines()]
