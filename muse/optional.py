@@ -47,7 +47,7 @@ PACKAGES = (
         },
     ),
     OptionalPackage("examples", {"Use it": "command.index_text"}),
-    OptionalPackage("terms", {"Use it": "command.terms"}, needs=("embedding",)),
+    OptionalPackage("terms", {"Use it": "command.terms"}, needs=("embedding", "examples")),
     OptionalPackage("cluster"),
     OptionalPackage("dictionary_formats", {"dictionaries": "formats.FORMATS"}),
 )

@@ -38,7 +38,7 @@ OPTIONAL_IMPORTS = {
     "web": {"report"},
     "sentences": {"cluster"},
     "links": {"cluster"},
-    "terms": {"embedding"},
+    "terms": {"embedding", "examples"},
 }
 # The disk is the border: of what stands above learning, only these see it.
 SEE_LEARNING = {"learn", "api", "commands"}
@@ -47,7 +47,7 @@ ONLY_USERS = {
     "click": {
         "cli",
         "commands",
-        *(f"{name}.command" for name in ("cluster", "examples", "fetch")),
+        *(f"{name}.command" for name in ("cluster", "examples", "fetch", "terms")),
         *(f"{name}.commands" for name in ("links", "sentences")),
     },
     "faiss": {"learn.initialise.clusters", "report.word_map", "search.approximate", "search.exact"},

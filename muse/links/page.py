@@ -6,18 +6,14 @@ are plain text; their words become elements only near the screen, so that thousa
 
 from __future__ import annotations
 
-import hashlib
-from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
-from importlib.resources import files
 from itertools import accumulate
-from string import Template
 
-from muse.languages import english_name
+from muse.files.pages import language_attributes, page_around
 from muse.links.labels import Place
 from muse.links.links import Links
-from muse.links.pair import LinkedPair, language_attributes
+from muse.links.pair import LinkedPair
 from muse.links.sentence import PART
 
 _SIDES = ("one", "two")
@@ -25,17 +21,15 @@ _SIDES = ("one", "two")
 
 def page_parts(pairs: Iterable[LinkedPair], languages: tuple[str, str], title: str = "") -> Iterator[str]:
     """The parts of the page in order, the pairs one by one."""
-    style = _read("palette.css", "links/templates/reader.css", "links/templates/page.css")
-    script = _read("links/templates/reader.js", "links/templates/page.js")
-    source, target = map(english_name, languages)
-    values = {
-        "title": escape(f"{title}: {source} and {target}" if title else f"{source} and {target}")
-        .encode(errors="replace").decode(),  # the name of a file need not be UTF-8
-        "source": escape(source), "target": escape(target),
-        "style": style, "style_hash": _hash(style), "script": script, "script_hash": _hash(script),
-    }  # fmt: skip
-    before, _, after = _read("links/templates/page.html").partition("$pairs\n")
-    yield Template(before).substitute(values)
+    before, after = page_around(
+        "$pairs",
+        "links/templates/page.html",
+        ("palette.css", "links/templates/reader.css", "links/templates/page.css"),
+        ("links/templates/reader.js", "links/templates/page.js"),
+        languages,
+        title,
+    )
+    yield before
     attributes = tuple(map(language_attributes, languages))
     for number, pair in enumerate(pairs, 1):
         sides = "".join(
@@ -43,16 +37,7 @@ def page_parts(pairs: Iterable[LinkedPair], languages: tuple[str, str], title: s
             for side, which, text, places in zip(_SIDES, attributes, pair.texts, pair.places, strict=True)
         )
         yield (f'<li class="pair" id="{number}" data-links="{_shares(pair.links)}">{sides}</li>\n')
-    yield Template(after).substitute(values)
-
-
-def _read(*names: str) -> str:
-    folder = files("muse")
-    return "\n".join(folder.joinpath(*name.split("/")).read_text(encoding="utf-8") for name in names)
-
-
-def _hash(text: str) -> str:
-    return f"sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+    yield after
 
 
 def _one_line(text: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from html import escape
 
 from muse.errors import BadSetting
-from muse.languages import english_name, language_code, writes_right_to_left
+from muse.files.pages import language_attributes
 from muse.links.labels import SURE, Place, Span, carried
 from muse.links.linker import LinkConfig, Linker
 from muse.links.links import Links
@@ -116,14 +116,3 @@ def link_texts(space: Space, languages: tuple[str, str], texts: tuple[str, str])
         raise BadSetting(str(error)) from error
     (links,) = linker.link([(one.tokens, two.tokens)])
     return LinkedPair.of(texts, (one.written, two.written), links, languages)
-
-
-def language_attributes(language: str) -> str:
-    """The attributes of HTML that say the language of a text and its direction, as far as they are known.
-
-    >>> language_attributes("fra"), language_attributes("he"), language_attributes("xx")
-    (' lang="fr" dir="ltr"', ' lang="he" dir="rtl"', ' dir="auto"')
-    """
-    if english_name(language) == language:
-        return ' dir="auto"'
-    return f' lang="{language_code(language)}" dir="{"rtl" if writes_right_to_left(language) else "ltr"}"'

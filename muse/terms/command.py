@@ -3,36 +3,62 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
 
 from muse.commands.command import command
 from muse.commands.options import choose_direction, open_space
 from muse.commands.outputs import Report
-from muse.options import Common, Languages, OneSpace, Threads, option
+from muse.options import Common, Languages, Threads, option
+
+if TYPE_CHECKING:
+    from muse.progress import Progress
+    from muse.space import Space
+    from muse.terms.decisions import Decisions
+    from muse.terms.glossary import TermConfig
+
+WEIRD = 2.3  # the domain score of words that are terms: ten times as frequent as their ranks let expect
+NO_EDGE = 2.0  # an association that no unit has
 
 
-class TermsOptions(OneSpace, Languages, Threads, Common):
+class TermsOptions(Languages, Threads, Common):
     """The options of `muse terms`."""
 
+    general: Path | None = option(None, argument=True, metavar="[SPACE]")
     src_text: tuple[Path, ...] = option(
         section="Input", metavar="FILE", help="Text in --src, or a folder of it; may be given several times."
     )
     tgt_text: tuple[Path, ...] = option(
         section="Input", metavar="FILE", help="Text in --tgt of the same kind; it need not be a translation."
     )
+    decisions: Path | None = option(
+        None, section="Input",
+        help="What was accepted and rejected before: saved by the page of a glossary, or in its sheet.",
+    )  # fmt: skip
     min_count: int = option(5, section="Input", least=2, help="Leave out what stands less often in a text.")
-    out: Path = option(
-        section="Output", written=True, help="Glossary to write: .tsv, .csv, .xlsx, .jsonl or .parquet."
-    )
+    learn: bool = option(
+        True, section="Learning", off="--no-learn",
+        help="Learn vectors of the words in the texts, aligned by what SPACE knows of them; else only the "
+        "words of SPACE have some.",
+    )  # fmt: skip
+    out: tuple[Path, ...] = option(
+        section="Output", metavar="FILE", written=True,
+        help="Glossary to write: .xlsx, .csv, .tsv, .jsonl, .parquet, .tbx, .txt for OmegaT, .anki.txt, or "
+        ".html to accept and reject; may be given several times.",
+    )  # fmt: skip
     save_space: Path | None = option(
         None, section="Output", metavar="FOLDER", written=True,
         help="Also save the space with the terms of both texts as entries behind its words, which other "
         "commands know then.",
     )  # fmt: skip
-    form: Literal["tsv", "csv", "xlsx", "jsonl", "parquet"] | None = option(
+    form: Literal["tsv", "csv", "xlsx", "jsonl", "parquet", "tbx", "omegat", "anki", "html"] | None = option(
         None, section="Output", flags=("--format",), help="Format of --out.  [default: by its ending]"
     )
     top: int = option(3, section="Output", least=1, most=100, help="Translations of a term.")
+    examples: int = option(
+        3, section="Output", least=0, most=20, help="Sentences with a term, and with each translation."
+    )
     min_probability: float = option(
         0.0, section="Output", metavar="P", least=0, most=1,
         help="Leave out translations with a lower probability.",
@@ -43,39 +69,79 @@ class TermsOptions(OneSpace, Languages, Threads, Common):
     TermsOptions,
     examples=(
         "muse terms SPACE --src fr --src-text manual.fr/ --tgt en --tgt-text manual.en/ --out terms.xlsx",
-        "muse terms SPACE --src-text a.fr --tgt-text a.en --out a.csv --save-space fr-en-units",
+        "muse terms --src fr --src-text a.fr --tgt en --tgt-text a.en --out a.tbx --out a.html",
     ),
 )
 def terms(options: TermsOptions) -> Report:
-    """Write a glossary of the terms of several words in two texts.
+    """Write a glossary of the terms in two texts.
 
-    The texts need not be translations of each other. Terms are found by how their words stand together, and
-    translated by the contexts that they stand in and by their parts. The most probable come first; those
-    marked unsure are wrong more often than right.
+    The texts need not be translations of each other. Terms are words that are far more frequent in the text
+    than elsewhere, and units of several words, found by how these stand together. They are translated by the
+    contexts that they stand in and by their parts. The most probable come first; those marked unsure are
+    wrong more often than right. Without a SPACE, the texts are aligned by themselves; if that is judged
+    failed, all are unsure, and the exit code is 3.
     """
-    from muse.space import check_out
-    from muse.terms.extension import add_units
-    from muse.terms.glossary import TermConfig, find_terms
-    from muse.terms.glossary_file import check_glossary, term_rows, write_glossary
+    from tempfile import TemporaryDirectory
 
-    form = check_glossary(options.out, options.form)
+    from muse.progress import Progress
+    from muse.space import check_out
+    from muse.terms.decisions import Decisions, read_decisions
+    from muse.terms.extension import add_units
+    from muse.terms.glossary import find_terms
+    from muse.terms.glossary_file import check_glossary, glossary_rows, write_glossary
+    from muse.terms.sentences import example_finders
+
+    outs = {path: check_glossary(path, options.form) for path in options.out}
     if options.save_space is not None:
         check_out(options.save_space)
-    space = open_space(options.space, "cpu", options.quiet)
-    direction = choose_direction(space, options.src, options.tgt)
-    config = TermConfig(least=options.min_count)
-    texts = options.src_text, options.tgt_text
-    found = find_terms(space.without_units(), texts, direction, top=options.top, config=config)
-    rows = list(term_rows(found, options.min_probability))
-    write_glossary(options.out, form, rows)
-    firsts = [row for row in rows if row["rank"] == 1]
-    sure = sum(not row["unsure"] for row in firsts)
-    fields: dict[str, Any] = {
-        "terms": len(firsts), "translations": len(rows), "more_likely_right": sure, "out": str(options.out),
-        "verdict": space.manifest.verdict.label,
-    }  # fmt: skip
-    if options.save_space is not None:
-        made = add_units(space, options.save_space, dict(zip(direction, texts, strict=True)), config=config)
-        fields["units"] = {language: len(made.units(language)) for language in direction}
-        fields["saved_space"] = str(options.save_space)
-    return fields, [f"{len(firsts)} terms in {options.out}, {sure} of them more likely right than wrong"]
+    decided = Decisions() if options.decisions is None else read_decisions(options.decisions)
+    progress, texts = Progress(quiet=options.quiet), (options.src_text, options.tgt_text)
+    with TemporaryDirectory() as folder:
+        space, config = _space_and_config(options, Path(folder), decided, progress)
+        way = choose_direction(space, options.src, options.tgt)
+        sides, label = (space.vectors(way[0]), space.vectors(way[1])), space.manifest.verdict.label
+        with example_finders(texts, sides, options.examples, progress) as find:
+            more = options.top + len(decided.rejected)
+            found = decided.applied(find_terms(space, texts, way, top=more, config=config), options.top)
+            rows = list(
+                glossary_rows(found, options.min_probability, decided, find, doubted=label == "failed")
+            )
+        for path, form in outs.items():
+            write_glossary(path, form, rows, way, decided.rejected)
+        firsts, files = [row for row in rows if row.rank == 1], [*map(str, outs)]
+        sure = sum(not row.unsure for row in firsts)
+        fields: dict[str, Any] = {
+            "terms": len(firsts), "translations": len(rows), "more_likely_right": sure, "out": files[0],
+            "files": files, "accepted": len(decided.accepted), "rejected": len(decided.rejected),
+            "verdict": label, "passed": label != "failed",
+        }  # fmt: skip
+        if options.save_space is not None:
+            made = add_units(space, options.save_space, dict(zip(way, texts, strict=True)), config=config)
+            fields["units"] = {language: len(made.units(language)) for language in way}
+            fields["saved_space"] = str(options.save_space)
+    line = f"{len(firsts)} terms in {', '.join(files)}, {sure} of them more likely right than wrong"
+    return fields, [line, f"the alignment of the texts is judged {label}"]
+
+
+def _space_and_config(
+    options: TermsOptions, folder: Path, decided: Decisions, progress: Progress
+) -> tuple[Space, TermConfig]:
+    """The space that translates, and which terms are looked for."""
+    from muse.terms.domain_space import learn_space
+    from muse.terms.glossary import TermConfig
+    from muse.terms.units import UnitConfig
+
+    units = UnitConfig(edge_association=NO_EDGE)
+    if options.general is None:
+        if not (options.src and options.tgt and options.learn):
+            raise click.UsageError("Without a SPACE, --src and --tgt must be given, and --no-learn must not.")
+        general, way = None, (options.src, options.tgt)
+    else:
+        general = open_space(options.general, "cpu", options.quiet).without_units()
+        way = choose_direction(general, options.src, options.tgt)
+    words = {} if general is None else {language: general.vectors(language) for language in way}
+    config = TermConfig(least=options.min_count, units=units, general=words, domain=WEIRD if words else None)
+    if general is not None and not options.learn:
+        return general, config
+    texts, known = (options.src_text, options.tgt_text), decided.accepted
+    return learn_space(texts, way, folder, general, known=known, progress=progress), config

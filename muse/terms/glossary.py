@@ -7,7 +7,8 @@ in memory depends on the words and units found, and not on the length of the tex
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,7 +20,7 @@ from muse.embedding.corpus import write_corpus
 from muse.errors import Mismatch
 from muse.ranking.lookup import lookup_entry
 from muse.ranking.probability import find_calibration
-from muse.ranking.ranker import ranker_for
+from muse.ranking.ranker import ranker_for, translate_words
 from muse.search.retrieval import Retrieval
 from muse.space import Space
 from muse.space.derived import AnswerTable
@@ -34,6 +35,7 @@ from muse.terms.evidence import FEATURES, Entries, gather
 from muse.terms.model import TermModel
 from muse.terms.parts import (
     LONGEST_COMPOSED,
+    SHORTEST,
     Sparse,
     compositions,
     compounds,
@@ -41,7 +43,7 @@ from muse.terms.parts import (
     word_shares,
 )
 from muse.terms.sequences import NumberedText, Sequences, count_sequences, number_text
-from muse.terms.units import UnitConfig, Units, find_units
+from muse.terms.units import UnitConfig, Units, domain_scores, find_units
 from muse.vectors import Doubles, Matrix, Numbers, ShortRepr, Vectors
 
 log = logging.getLogger(__name__)
@@ -57,25 +59,29 @@ class TermConfig:
     """How terms are found: units of `longest` words at most, which stand `least` times or more.
 
     Of the source they are those of `units`, and they are translated by those of `answers`: a term may be no
-    term in the other language.
+    term in the other language. Words whose domain score is at least `domain` are terms too, if there is one.
+    `general` has the words of languages by their frequency outside of the field; else they are the space's.
     """
 
     longest: int = 4
     least: int = 5
     units: UnitConfig = field(default_factory=UnitConfig)
     answers: UnitConfig = UnitConfig(edge=50, association=0.2, edge_association=0.3, most=10_000)
+    domain: float | None = None
+    general: Mapping[str, Vectors] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TermText(ShortRepr):
     """A text, its sequences of words and the units among them.
 
-    `entries` (v,) are the rows in the space of its words, -1 for others.
+    `entries` (v,) are the rows in the space of its words, -1 for others, and `ranks` (v,) those in general.
     """
 
     vectors: Vectors
     text: NumberedText
     entries: Numbers
+    ranks: Numbers
     sequences: Sequence[Sequences]
     units: Units
 
@@ -158,11 +164,18 @@ def numbered_term_text(
     """The text whose `tokens` are in a file, with spaces between, as `read_term_text` has it."""
     text = number_text(tokens, folder / f"{vectors.language}.numbers", least=config.least)
     sequences = count_sequences(text, folder, longest=config.longest, least=config.least)
-    found = (lookup_entry(word, vectors) for word in text.words)
-    entries = np.array([-1 if entry is None else vectors.index[entry] for entry in found])
-    ranks = np.where(entries >= 0, entries, len(vectors))
-    found_units = find_units(sequences, ranks, len(vectors), units)
-    return TermText(vectors, text, entries, sequences, found_units)
+    entries, general = _rows_of(text.words, vectors), config.general.get(vectors.language)
+    ranks = entries if general is None else _rows_of(text.words, general)
+    size = len(vectors if general is None else general)
+    ranks = np.where(ranks >= 0, ranks, size)
+    found_units = find_units(sequences, ranks, size, units)
+    return TermText(vectors, text, entries, ranks, sequences, found_units)
+
+
+def _rows_of(words: Sequence[str], vectors: Vectors) -> Numbers:
+    """The rows (w,) of words in any spelling, -1 for those that are missing."""
+    found = (lookup_entry(word, vectors) for word in words)
+    return np.array([-1 if entry is None else vectors.index[entry] for entry in found])
 
 
 def entries_of(space: Space, text: TermText, other: str) -> Entries:
@@ -280,7 +293,37 @@ def find_terms(
         columns, shares = table.columns[best][:top], table.probability[best][:top].tolist()
         sides = ([other.names[one] for one in columns.tolist()], shares, counts[columns].tolist())
         terms.append(FoundTerm(name, list(map(TermTranslation, *sides)), count, *numbers))
+    if config.domain is not None:
+        terms += _term_words(space, source, target, top, config.domain)
     return sorted(terms, key=lambda term: -term.translations[0].probability)
+
+
+def _term_words(
+    space: Space, source: TermText, target: TermText, top: int, least: float
+) -> Iterator[FoundTerm]:
+    """The words whose domain score is `least` or more, with the translations that stand in the other text."""
+    text, known = target.text, target.entries >= 0
+    names = [target.vectors.words[row] for row in target.entries[known].tolist()]
+    counts = dict(zip(reversed(names), reversed(text.counts[known].tolist()), strict=True))
+    scores = domain_scores(
+        [(one,) for one in range(len(source.text.words))], source.text.counts, source.ranks
+    )
+    some = np.flatnonzero((scores >= least) & (source.entries >= 0))
+    words = {word: place for place in some.tolist() if _is_term(word := source.text.words[place])}
+    way = source.vectors.language, target.vectors.language
+    for found in translate_words(space, [*words], source=way[0], target=way[1], top=TRANSLATIONS):
+        best = [one for one in found if one.target in counts and one.probability][:top]
+        if best:
+            place = words[found.word]
+            sides = ((one.target, one.probability or 0.0, counts[one.target]) for one in best)
+            numbers = math.nan, math.nan, float(scores[place])
+            translations = [TermTranslation(*side) for side in sides]
+            yield FoundTerm(found.word, translations, int(source.text.counts[place]), *numbers)
+
+
+def _is_term(word: str) -> bool:
+    """Whether a word may be a term: three letters or more, and no number."""
+    return len(word) >= SHORTEST and not any(map(str.isdigit, word))
 
 
 def unit_answers(

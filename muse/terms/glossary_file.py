@@ -1,56 +1,100 @@
-"""Files of glossaries: tables and JSON lines, a row for each translation of a term."""
+"""Files of glossaries: tables and JSON lines, a row for each translation, and those of other programs.
+
+An ending says the format, whatever stands before it.
+"""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from muse.errors import BadSetting
 from muse.files.tables import FORMS, check_rows, form_of, require_form, table_writer
-from muse.files.writing import check_place, check_unicode, replaced
+from muse.files.writing import check_place, replaced
+from muse.terms.decisions import ACCEPTED, Decisions
 from muse.terms.glossary import FoundTerm
+from muse.terms.page import page_parts
+from muse.terms.program_files import anki_parts, omegat_parts, tbx_parts
+from muse.terms.rows import UNSURE, GlossaryRow
+from muse.terms.sentences import Find
 
-GLOSSARY_FORMS = (*FORMS, "jsonl")
-UNSURE = 0.5  # a translation of a lower probability is more likely wrong than right
+_TEXTS: Mapping[str, Callable[[Sequence[GlossaryRow], tuple[str, str]], Iterator[str]]] = {
+    "tbx": tbx_parts, "omegat": omegat_parts, "anki": anki_parts,
+}  # fmt: skip
+GLOSSARY_FORMS = (*FORMS, "jsonl", *_TEXTS, "html")
+ENDINGS = {".anki.txt": "anki", ".txt": "omegat", ".utf8": "omegat"}  # beside the names of formats
 _COLUMNS: dict[str, type] = {
-    "term": str, "translation": str, "rank": int, "probability": float, "unsure": bool, "count": int,
-    "translation_count": int, "domain": float, "association": float, "c_value": float,
+    "term": str, "translation": str, "rank": int, "probability": float, "unsure": bool, "decision": str,
+    "count": int, "translation_count": int, "domain": float, "association": float, "c_value": float,
+    "examples": str, "translation_examples": str,
 }  # fmt: skip
 
 
 def check_glossary(path: Path, form: str | None) -> str:
     """The format of a glossary, given or found by its name; raises what writing it would raise."""
-    if (found := form or form_of(path, GLOSSARY_FORMS)) is None:
+    name = path.name.lower().removesuffix(".gz")
+    ended = next((one for ending, one in ENDINGS.items() if name.endswith(ending)), None)
+    if (found := form or form_of(path, GLOSSARY_FORMS) or ended) is None:
+        endings = [*(f".{one}" for one in GLOSSARY_FORMS if one not in ENDINGS.values()), *ENDINGS]
         raise BadSetting(
-            f"{path}: a glossary is written as .{', .'.join(GLOSSARY_FORMS)}, got {path.name!r}; choose such "
-            "a name, or give --format"
+            f"{path}: a glossary is written as {', '.join(endings)}, got {path.name!r}; choose such a name, "
+            "or give --format"
         )
     check_place(path)
     require_form(path, found)
     return found
 
 
-def term_rows(found: Sequence[FoundTerm], least: float = 0.0) -> Iterator[dict[str, Any]]:
-    """The fields of each translation whose probability is `least` or more."""
+def glossary_rows(
+    found: Sequence[FoundTerm], least: float, decisions: Decisions, find: tuple[Find, Find], *, doubted: bool
+) -> Iterator[GlossaryRow]:
+    """The rows of the translations whose probability is `least` or more, with the sentences that are found.
+
+    Terms that are the same in both languages are left out. If all are `doubted`, they are unsure.
+    """
     for term in found:
+        if not term.translations or term.translations[0].target == term.term:
+            continue
         for rank, (target, probability, count) in enumerate(term.translations, 1):
             if probability >= least:
-                unsure = probability < UNSURE
-                values = (term.term, target, rank, round(probability, 4), unsure, term.count, count)
+                decision = ACCEPTED if (term.term, target) in decisions.accepted else ""
                 numbers = (round(one, 3) for one in (term.domain, term.association, term.c_value))
-                yield dict(zip(_COLUMNS, (*values, *numbers), strict=True))
+                yield GlossaryRow(
+                    term.term, target, rank, round(probability, 4),
+                    not decision and (doubted or probability < UNSURE), decision,
+                    term.count, count, *numbers, find[0](term.term), find[1](target),
+                )  # fmt: skip
 
 
-def write_glossary(path: Path, form: str, rows: Sequence[dict[str, Any]]) -> None:
-    """Write rows atomically."""
-    if form == "jsonl":
-        with replaced(path) as stream:
-            for place, row in enumerate(rows):
-                line = json.dumps(row, ensure_ascii=False)
-                check_unicode(path, line, place, kind="line")
-                stream.write(line.encode() + b"\n")
+def write_glossary(
+    path: Path, form: str, rows: Sequence[GlossaryRow], languages: tuple[str, str], rejected: Collection[Any]
+) -> None:
+    """Write rows atomically; the page of a glossary has the pairs `rejected` before too."""
+    if form in FORMS:
+        check_rows(path, form, len(rows))
+        with table_writer(path, _COLUMNS, form) as write:
+            for row in rows:
+                write([_cell(one) for one in row])
         return
-    check_rows(path, form, len(rows))
-    with table_writer(path, _COLUMNS, form) as write:
-        for row in rows:
-            write([*row.values()])
+    if form == "html":
+        parts = page_parts(rows, languages, path.stem, rejected)
+    else:
+        parts = _json_lines(rows) if form == "jsonl" else _TEXTS[form](rows, languages)
+    with replaced(path) as stream:
+        for part in parts:
+            stream.write(part.encode(errors="replace"))
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return " | ".join(f"{one.text} ({one.file}:{one.line})" for one in value)
+    return None if value != value else value  # noqa: PLR0124 - what nothing is known of
+
+
+def _json_lines(rows: Sequence[GlossaryRow]) -> Iterator[str]:
+    for row in rows:
+        fields = {
+            name: [one._asdict() for one in value] if isinstance(value, tuple) else _cell(value)
+            for name, value in row._asdict().items()
+        }
+        yield json.dumps(fields, ensure_ascii=False) + "\n"

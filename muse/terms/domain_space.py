@@ -1,0 +1,71 @@
+"""Domain space: an aligned space of the words in two texts, learned from them, and from a general space.
+
+Vectors are trained on each text and aligned: by the surest translations that a general space has of its
+words, or, without one, as `muse align` does without pairs.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from muse.api.run import run
+from muse.embedding.config import EmbedConfig
+from muse.embedding.training import embed
+from muse.learn.settings import AlignConfig
+from muse.progress import Progress
+from muse.ranking.ranker import translate_words
+from muse.space import Space
+
+SUREST = 0.5  # the least probability of a translation that is learned from
+DIM = 100  # of vectors: little text has no use for more, and takes time
+FEWEST = 200  # pairs to learn from: with fewer, the alignment starts without any
+
+
+def learn_space(
+    texts: tuple[Sequence[Path], Sequence[Path]],
+    direction: tuple[str, str],
+    folder: Path,
+    general: Space | None,
+    *,
+    known: Collection[tuple[str, str]] = (),
+    progress: Progress,
+) -> Space:
+    """A space of the words in two texts, saved in `folder` with the vectors; its verdict may be any.
+
+    It learns from the `known` pairs of words, and from the surest of a general space. Raise BadFile where
+    there is too little text.
+    """
+    files = [folder / f"{language}.vec" for language in direction]
+    for out, some, language in zip(files, texts, direction, strict=True):
+        embed(
+            some,
+            out,
+            language=language,
+            config=EmbedConfig(dim=DIM, threads=torch.get_num_threads()),
+            progress=progress,
+        )
+    pairs = {*known} if general is None else {*known, *_surest(general, direction, files)}
+    config = AlignConfig(
+        src=direction[:1], tgt=direction[1], src_emb=(files[0],), tgt_emb=files[1], out=folder / "space"
+    )
+    if pairs:
+        table = folder / "pairs.txt"
+        table.write_text("".join(f"{one}\t{two}\n" for one, two in sorted(pairs)), encoding="utf-8")
+        config = replace(config, dictionary=table, init="dictionary" if len(pairs) >= FEWEST else "auto")
+    return run(config, device="cpu", progress=progress).aligned
+
+
+def _surest(general: Space, direction: tuple[str, str], files: Sequence[Path]) -> list[tuple[str, str]]:
+    """The surest translations of words in the first file of vectors by words in the second."""
+    words, others = (
+        [line.rsplit(" ", DIM)[0] for line in file.read_text(encoding="utf-8").splitlines()[1:]]
+        for file in files
+    )
+    known = {*others}
+    found = translate_words(general, words, source=direction[0], target=direction[1], top=1)
+    return [
+        (one.word, one[0].target) for one in found
+        if one and (one[0].probability or 0) >= SUREST and one[0].target in known
+    ]  # fmt: skip
