@@ -32,7 +32,7 @@ MOST_THREADS = 1_024  # more than any machine has use for; OpenMP breaks down at
 # As muse.files.lexicons.formats, which help need not load.
 DICTIONARY_FORMS = (
     "muse", "tsv", "csv", "xlsx", "jsonl", "parquet", "bicleaner", "lex.f2e", "lex.e2f", "kaikki", "dict.cc",
-    "tei", "tmx", "stardict", "dictd", "kindle", "hunalign", "tabfile",
+    "tei", "tmx", "tbx", "stardict", "dictd", "kindle", "hunalign", "tabfile",
 )  # fmt: skip
 COMMON = "Common"  # the section of the options that nearly all commands have, which comes last
 

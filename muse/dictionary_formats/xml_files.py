@@ -1,4 +1,4 @@
-"""Dictionaries in XML: FreeDict's TEI, and translation memories (TMX).
+"""Dictionaries in XML: FreeDict's TEI, translation memories (TMX) and termbases (TBX).
 
 Only the elements that have words are read, as the file streams by; a file that declares entities, which can
 grow without limit, is refused.
@@ -29,13 +29,13 @@ _TRANSLATION = ("trans", "translation", "translationEquivalent")
 _CONVERT = "convert it into lines of two words with a tab between, as pyglossary does"
 _CONVERSIONS = {
     kind: f"convert it: {program} FILE OUT.po, then po2csv OUT.po OUT.csv"
-    for kind, program in (("xliff", "xliff2po"), ("TS", "ts2po"), ("martif", "tbx2po"), ("tbx", "tbx2po"))
+    for kind, program in (("xliff", "xliff2po"), ("TS", "ts2po"))
 }
 Found = Iterator[tuple[str, str, tuple[str, str]]]  # two words and the languages they are in
 
 
 def _pairs(file: DictionaryFile) -> Iterator[PairLine]:
-    """The pairs of a TEI or TMX file; BadFile for any other XML."""
+    """The pairs of a TEI, TMX or TBX file; BadFile for any other XML."""
     from lxml import etree
 
     safe = {"resolve_entities": False, "no_network": True}
@@ -80,7 +80,7 @@ def _kind(root: Any, path: Path) -> str:
     name = _name(root)
     if name not in _KINDS:
         raise BadFile(
-            f"{where}: expected TEI, as FreeDict has it, or TMX, got XML of the kind {name[:40]!r}; "
+            f"{where}: expected TEI, as FreeDict has it, TMX or TBX, got XML of the kind {name[:40]!r}; "
             f"{_CONVERSIONS.get(name, _CONVERT)}"
         )
     return _KINDS[name]
@@ -154,16 +154,21 @@ def _is_translation(element: Any, within: Sequence[tuple[str, str | None]]) -> b
 
 
 def _of_unit(unit: Any, path: Path) -> Found:
-    segments = [(_text(one), _language(one)) for one in unit.iter("{*}seg")][:_MOST_OF_ENTRY]
+    segments = [(_text(one), _language(one)) for one in unit.iter("{*}seg", "{*}term")][:_MOST_OF_ENTRY]
     for place, (one, own) in enumerate(segments):
         for two, other in segments[place + 1 :]:
             yield one, two, (own, other)
 
 
 _TEI = "the TEI of FreeDict"
-_KINDS = {"TEI": _TEI, "TEI.2": _TEI, "tmx": "a translation memory (TMX)"}
+_TBX = "a termbase (TBX)"
+_KINDS = {"TEI": _TEI, "TEI.2": _TEI, "tmx": "a translation memory (TMX)", "martif": _TBX, "tbx": _TBX}
 # What has the pairs, by name. An entry in another one is of a word that belongs to it.
-_PAIRS = {"entry": _of_entry, "entryFree": _of_entry, "re": _of_entry, "tu": _of_unit}
+_PAIRS = {
+    "entry": _of_entry, "entryFree": _of_entry, "re": _of_entry,
+    "tu": _of_unit, "termEntry": _of_unit, "conceptEntry": _of_unit,
+}  # fmt: skip
 _ENTRIES = [f"{{*}}{name}" for name in _PAIRS]
 TEI = DictionaryFormat("tei", _pairs, kind="xml")
 TMX = DictionaryFormat("tmx", _pairs)
+TBX = DictionaryFormat("tbx", _pairs)

@@ -290,7 +290,7 @@ def _gensim_command(file: Beginning) -> str:
 _PICKLE = rb"\x80[\x02-\x05]|c[A-Za-z_][\w.]*\n[A-Za-z_]\w*\n|\(i[\w.]+\n\w+\n|\([dl]p\d+\n|[}\])(]q[\0-\x05]"
 _LAST_NUMBER = rb"(?![^\n]*\s[-+.\d]+(?:[eE][-+]?\d+)?\s*(?:\n|\Z))"  # not as a line of vectors ends
 _XML = _LAST_NUMBER + rb"\0*[\xef\xbb\xbf\xff\xfe\0 \t\r\n]*<\0?(?:\?\0?x\0?m\0?l|T\0?E\0?I[\s\0>.]"
-_XML += rb"|t\0?m\0?x[\s\0>]|!\0?D\0?O\0?C\0?T|h\0?t\0?m\0?l[\s\0>])"
+_XML += rb"|t\0?[mb]\0?x[\s\0>]|m\0?a\0?r\0?t\0?i\0?f[\s\0>]|!\0?D\0?O\0?C\0?T|h\0?t\0?m\0?l[\s\0>])"
 
 TEXT = Kind("text", "text", (VECTORS, DICTIONARY, SENTENCES, TABLE))
 KINDS = (

@@ -52,9 +52,9 @@ class TermsOptions(Languages, Threads, Common):
         help="Also save the space with the terms of both texts as entries behind its words, which other "
         "commands know then.",
     )  # fmt: skip
-    form: Literal["tsv", "csv", "xlsx", "jsonl", "parquet", "tbx", "omegat", "anki", "html"] | None = option(
-        None, section="Output", flags=("--format",), help="Format of --out.  [default: by its ending]"
-    )
+    form: (
+        Literal["tsv", "csv", "xlsx", "jsonl", "parquet", "tbx", "martif", "omegat", "anki", "html"] | None
+    ) = option(None, section="Output", flags=("--format",), help="Format of --out.  [default: by its ending]")
     top: int = option(3, section="Output", least=1, most=100, help="Translations of a term.")
     examples: int = option(
         3, section="Output", least=0, most=20, help="Sentences with a term, and with each translation."

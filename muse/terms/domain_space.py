@@ -5,21 +5,23 @@ words, or, without one, as `muse align` does without pairs.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import torch
 
-from muse.api.run import run
+from muse.api.run import align
 from muse.embedding.config import EmbedConfig
 from muse.embedding.training import embed
-from muse.learn.settings import AlignConfig
+from muse.files.text_slices import text_files, text_lines
 from muse.progress import Progress
 from muse.ranking.ranker import translate_words
-from muse.space import Space
+from muse.space import Space, load_space
 
 SUREST = 0.5  # the least probability of a translation that is learned from
-DIM = 100  # of vectors: little text has no use for more, and takes time
+DIM = 200  # of vectors
+LETTERS_TO_READ = 60_000_000  # in all, if that takes as many EPOCHS: about ten million words
+EPOCHS = (5, 15)  # at least, at most
 FEWEST = 200  # pairs to learn from: with fewer, the alignment starts without any
 
 
@@ -39,22 +41,26 @@ def learn_space(
     """
     files = [folder / f"{language}.vec" for language in direction]
     for out, some, language in zip(files, texts, direction, strict=True):
+        letters = sum(map(len, text_lines(text_files(some))))
+        epochs = min(max(EPOCHS[0], round(LETTERS_TO_READ / max(letters, 1))), EPOCHS[1])
         embed(
             some,
             out,
             language=language,
-            config=EmbedConfig(dim=DIM, threads=torch.get_num_threads()),
+            config=EmbedConfig(dim=DIM, epochs=epochs, threads=torch.get_num_threads()),
             progress=progress,
         )
     pairs = {*known} if general is None else {*known, *_surest(general, direction, files)}
-    config = AlignConfig(
-        src=direction[:1], tgt=direction[1], src_emb=(files[0],), tgt_emb=files[1], out=folder / "space"
-    )
+    more: dict[str, Any] = {}
     if pairs:
-        table = folder / "pairs.txt"
-        table.write_text("".join(f"{one}\t{two}\n" for one, two in sorted(pairs)), encoding="utf-8")
-        config = replace(config, dictionary=table, init="dictionary" if len(pairs) >= FEWEST else "auto")
-    return run(config, device="cpu", progress=progress).aligned
+        more = {"dictionary": folder / "pairs.txt", "init": "dictionary" if len(pairs) >= FEWEST else "auto"}
+        text = "".join(f"{one}\t{two}\n" for one, two in sorted(pairs))
+        more["dictionary"].write_text(text, encoding="utf-8")
+    align(
+        *direction, src_emb=files[0], tgt_emb=files[1], out=folder / "space", device="cpu", quiet=True,
+        progress=progress, **more,
+    )  # fmt: skip
+    return load_space(folder / "space", progress=progress)
 
 
 def _surest(general: Space, direction: tuple[str, str], files: Sequence[Path]) -> list[tuple[str, str]]:

@@ -14,12 +14,12 @@ from muse.files.writing import check_place, replaced
 from muse.terms.decisions import ACCEPTED, Decisions
 from muse.terms.glossary import FoundTerm
 from muse.terms.page import page_parts
-from muse.terms.program_files import anki_parts, omegat_parts, tbx_parts
+from muse.terms.program_files import anki_parts, martif_parts, omegat_parts, tbx_parts
 from muse.terms.rows import UNSURE, GlossaryRow
 from muse.terms.sentences import Find
 
 _TEXTS: Mapping[str, Callable[[Sequence[GlossaryRow], tuple[str, str]], Iterator[str]]] = {
-    "tbx": tbx_parts, "omegat": omegat_parts, "anki": anki_parts,
+    "tbx": tbx_parts, "martif": martif_parts, "omegat": omegat_parts, "anki": anki_parts,
 }  # fmt: skip
 GLOSSARY_FORMS = (*FORMS, "jsonl", *_TEXTS, "html")
 ENDINGS = {".anki.txt": "anki", ".txt": "omegat", ".utf8": "omegat"}  # beside the names of formats
@@ -58,11 +58,13 @@ def glossary_rows(
         for rank, (target, probability, count) in enumerate(term.translations, 1):
             if probability >= least:
                 decision = ACCEPTED if (term.term, target) in decisions.accepted else ""
-                numbers = (round(one, 3) for one in (term.domain, term.association, term.c_value))
+                domain, association, c_value = (
+                    round(one, 3) for one in (term.domain, term.association, term.c_value)
+                )
                 yield GlossaryRow(
                     term.term, target, rank, round(probability, 4),
                     not decision and (doubted or probability < UNSURE), decision,
-                    term.count, count, *numbers, find[0](term.term), find[1](target),
+                    term.count, count, domain, association, c_value, find[0](term.term), find[1](target),
                 )  # fmt: skip
 
 
@@ -74,7 +76,7 @@ def write_glossary(
         check_rows(path, form, len(rows))
         with table_writer(path, _COLUMNS, form) as write:
             for row in rows:
-                write([_cell(one) for one in row])
+                write([_cell(one) for one in vars(row).values()])
         return
     if form == "html":
         parts = page_parts(rows, languages, path.stem, rejected)
@@ -95,6 +97,6 @@ def _json_lines(rows: Sequence[GlossaryRow]) -> Iterator[str]:
     for row in rows:
         fields = {
             name: [one._asdict() for one in value] if isinstance(value, tuple) else _cell(value)
-            for name, value in row._asdict().items()
+            for name, value in vars(row).items()
         }
         yield json.dumps(fields, ensure_ascii=False) + "\n"

@@ -3,18 +3,24 @@
 Of a term they have the first translation, and others that are more likely right than wrong.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
 from muse.examples.index import Example
 from muse.languages import language_code
 from muse.terms.rows import GlossaryRow, terms_of
 
-_TBX_BEGINNING = """<?xml version="1.0" encoding="UTF-8"?>
+_TBX = """<?xml version="1.0" encoding="UTF-8"?>
 <tbx type="TBX-Basic" style="dca" xml:lang="{language}" xmlns="urn:iso:std:iso:30042:ed-2">
 <tbxHeader><fileDesc><sourceDesc><p>muse terms</p></sourceDesc></fileDesc></tbxHeader>
 <text><body>
 """
+_MARTIF = """<?xml version="1.0" encoding="UTF-8"?>
+<martif type="TBX" xml:lang="{language}">
+<martifHeader><fileDesc><sourceDesc><p>muse terms</p></sourceDesc></fileDesc></martifHeader>
+<text><body>
+"""
+_NAMES = {"conceptEntry": "termEntry", "langSec": "langSet", "termSec": "tig"}  # in 2019, in 2008
 _ANKI_BEGINNING = """#separator:tab
 #html:true
 #columns:Term\tTranslation\tExample\tExample of the translation\tTags
@@ -24,33 +30,47 @@ _ANKI_BEGINNING = """#separator:tab
 
 def tbx_parts(rows: Sequence[GlossaryRow], languages: tuple[str, str]) -> Iterator[str]:
     """TBX-Basic (ISO 30042:2019, style DCA): a concept for each term."""
+    yield _TBX.format(language=escape(language_code(languages[0])))
+    yield from _concepts(rows, languages, {name: name for name in _NAMES})
+    yield "</body></text>\n</tbx>\n"
+
+
+def martif_parts(rows: Sequence[GlossaryRow], languages: tuple[str, str]) -> Iterator[str]:
+    """TBX-Basic of 2008, which most programs still read alone."""
+    yield _MARTIF.format(language=escape(language_code(languages[0])))
+    yield from _concepts(rows, languages, _NAMES)
+    yield "</body></text>\n</martif>\n"
+
+
+def _concepts(
+    rows: Sequence[GlossaryRow], languages: tuple[str, str], names: Mapping[str, str]
+) -> Iterator[str]:
+    concept, side, term = names.values()
     source, target = (escape(language_code(one)) for one in languages)
-    yield _TBX_BEGINNING.format(language=source)
     for number, found in enumerate(terms_of(rows), 1):
         first = found[0]
-        own = _tbx_term(first.term, first.examples, note=f"{first.count} times")
+        own = _tbx_term(term, first.term, first.examples, note=f"{first.count} times")
         others = "".join(
             _tbx_term(
-                row.translation, row.translation_examples,
+                term, row.translation, row.translation_examples,
                 status="preferred" if row.decision else "admitted" if not row.unsure else "",
                 note=f"{row.remark}; {row.translation_count} times",
             )
             for row in found
         )  # fmt: skip
         sides = ((source, own), (target, others))
-        inner = "".join(f'<langSec xml:lang="{one}">{terms}</langSec>' for one, terms in sides)
-        yield f'<conceptEntry id="c{number}">{inner}</conceptEntry>\n'
-    yield "</body></text>\n</tbx>\n"
+        inner = "".join(f'<{side} xml:lang="{one}">{terms}</{side}>' for one, terms in sides)
+        yield f'<{concept} id="c{number}">{inner}</{concept}>\n'
 
 
-def _tbx_term(term: str, examples: Sequence[Example], *, note: str, status: str = "") -> str:
+def _tbx_term(name: str, term: str, examples: Sequence[Example], *, note: str, status: str = "") -> str:
     shown = f'<termNote type="administrativeStatus">{status}Term-admn-sts</termNote>' if status else ""
     contexts = "".join(
         f'<descripGrp><descrip type="context">{_text(one.text)}</descrip>'
         f'<admin type="source">{_text(f"{one.file}:{one.line}")}</admin></descripGrp>'
         for one in examples
     )
-    return f"<termSec><term>{_text(term)}</term>{shown}{contexts}<note>{_text(note)}</note></termSec>"
+    return f"<{name}><term>{_text(term)}</term>{shown}{contexts}<note>{_text(note)}</note></{name}>"
 
 
 def _text(text: str) -> str:

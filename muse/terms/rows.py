@@ -1,15 +1,16 @@
 """Rows: what a glossary says of each translation of a term."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
-from typing import NamedTuple
 
 from muse.examples.index import Example
 
 UNSURE = 0.5  # a translation of a lower probability is more likely wrong than right
 
 
-class GlossaryRow(NamedTuple):
+@dataclass(frozen=True)
+class GlossaryRow:
     """A translation of a term: rank, probability and decision, counts and scores, and sentences with both.
 
     What is not known of a term is NaN.

@@ -82,8 +82,8 @@ LINES = {
         "--threshold", "--rounds", "--min-score", "--seed",
     ),
     "train-lm text.fr --lang fr --out out.arpa": ("--order",),
-    "terms space --src fr --src-text text.fr --tgt en --tgt-text text.en --out out.tsv": (
-        "--min-count", "--top", "--min-probability",
+    "terms space --no-learn --src fr --src-text text.fr --tgt en --tgt-text text.en --out out.tsv": (
+        "--min-count", "--top", "--examples", "--min-probability",
     ),
     "embed text.fr --lang fr --dim 4 --epochs 1 --min-count 1 --out out.vec": (
         "--dim", "--min-count", "--max-vocab", "--seed",

@@ -190,7 +190,7 @@ def test_a_translation_memory(tmp_path: Path) -> None:
         (TEI[:-40], r"d.xml:\d+: expected well-formed XML"),
         (
             "<?xml version='1.0'?>\n<xdxf/>",
-            "d.xml:2: expected TEI, as FreeDict has it, or TMX, got XML of the kind 'xdxf'",
+            "d.xml:2: expected TEI, as FreeDict has it, TMX or TBX, got XML of the kind 'xdxf'",
         ),
         ("<!DOCTYPE html>\n<html><p>Not found</html>", "d.xml:2: expected TEI, .* of the kind 'html'"),
         (

@@ -15,7 +15,7 @@ from muse.files import read_lexicon
 from muse.files.cells import stripped
 from muse.files.lexicons import can_store_entry, dictionary_writer, form_of_name, formats, written_formats
 from muse.lexicon import Entry, Lexicon
-from tests.files.test_what_dictionaries_are_read import TEI, TMX
+from tests.files.test_what_dictionaries_are_read import TBX, TEI, TMX
 
 FORMS = ("muse", "tsv", "jsonl", "csv", "xlsx")
 OTHER_FORMS = [form for form in written_formats() if form not in FORMS]
@@ -217,6 +217,7 @@ GIVEN = {
     "dict.cc": ("roi {m}\tking\tnoun\n", [("roi", "king")]),
     "tabfile": ("roi\t1. king, ruler\\n2. lord\n", [("roi", "king"), ("roi", "ruler"), ("roi", "lord")]),
     "tei": (TEI, [("roi", "king")]), "tmx": (TMX, [("king", "roi")]),
+    "tbx": (TBX, [("roi", "king")]),
 }  # fmt: skip
 
 

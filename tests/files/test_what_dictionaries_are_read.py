@@ -17,6 +17,15 @@ Make = Callable[[Path], object]  # writes a file, or several beside it
 PAGE = (ROOT / "docs" / "pages" / "how-to" / "what-muse-reads.md").read_text(encoding="utf-8")
 TEI = '<TEI><entry><form><orth>roi</orth></form><cit type="trans"><quote>king</quote></cit></entry></TEI>'
 TMX = '<tmx><tu><tuv xml:lang="en"><seg>king</seg></tuv><tuv xml:lang="fr"><seg>roi</seg></tuv></tu></tmx>'
+TBX = (
+    '<tbx xmlns="urn:iso:std:iso:30042:ed-2"><conceptEntry><langSec xml:lang="fr"><termSec><term>roi</term>'
+    '</termSec></langSec><langSec xml:lang="en"><termSec><term>king</term></termSec></langSec></conceptEntry>'
+    "</tbx>"
+)
+MARTIF = (
+    '<martif><termEntry><langSet xml:lang="en"><tig><term>king</term></tig></langSet><langSet xml:lang="fr">'
+    "<ntig><termGrp><term>roi</term></termGrp></ntig></langSet></termEntry></martif>"
+)
 ZIPPED = b"PK\3\4" + bytes(26) + b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet" + bytes(99)
 
 
@@ -68,6 +77,7 @@ READ: dict[str, dict[str, Make]] = {
     },
     "TEI": {"fra-eng.tei": _text(TEI)},
     "TMX": {"a": _text(TMX)},
+    "TBX": {"a.tbx": _text(TBX), "b": _text(MARTIF)},
     "dict.cc": {"a": _text("# EN-FR vocabulary database\tcompiled by dict.cc\nking\troi {m}\tnoun\t\n")},
     "StarDict": {"d.ifo": _written("stardict")},
     "dictd": {"d.index": _dictd, "e.index": _written("dictd")},
@@ -95,9 +105,9 @@ REFUSED: dict[str, tuple[str, dict[str, Make]]] = {
         },
     ),
     "other XML, such as XDXF": ("the same", {"a": _text("<?xml version='1.0'?><xdxf/>")}),
-    "XLIFF, Qt's `.ts`, TBX": (
-        "`xliff2po`, `ts2po` or `tbx2po FILE OUT.po` of the Translate Toolkit, then `po2csv OUT.po OUT.csv`",
-        {kind: _text(f"<?xml version='1.0'?><{kind}/>") for kind in ("xliff", "TS", "martif", "tbx")},
+    "XLIFF, Qt's `.ts`": (
+        "`xliff2po` or `ts2po FILE OUT.po` of the Translate Toolkit, then `po2csv OUT.po OUT.csv`",
+        {kind: _text(f"<?xml version='1.0'?><{kind}/>") for kind in ("xliff", "TS")},
     ),
     "a PDF": ("copy its words into a table", {"a": _text(b"%PDF-1.7\n")}),
     "gettext (`.po`)": (
@@ -139,7 +149,7 @@ REFUSED: dict[str, tuple[str, dict[str, Make]]] = {
 SAID = {
     "Babylon, MDict, ABBYY Lingvo, Aard 2": "pyglossary ",
     "other XML, such as XDXF": "as pyglossary does",
-    "XLIFF, Qt's `.ts`, TBX": "FILE OUT.po, then po2csv OUT.po OUT.csv",
+    "XLIFF, Qt's `.ts`": "FILE OUT.po, then po2csv OUT.po OUT.csv",
     "gettext (`.po`)": "po2csv a OUT.csv",
     "CC-CEDICT, EDICT": "pyglossary ",
     "a list or an object of JSON over the whole file": "jq -c '.[]' FILE > OUT.jsonl",
