@@ -45,10 +45,12 @@ def notes(path: Path) -> tuple[int, str]:
         for name in ("Example", "Example of the translation"):
             made.models.add_field(model, made.models.new_field(name))
         made.models.update_dict(model)
-        metadata = made.get_csv_metadata(str(path), None, model["id"])
+        metadata = made.get_csv_metadata(str(path), None)
+        metadata.global_notetype.id = model["id"]
+        metadata.global_notetype.field_columns[:] = [1, 2, 3, 4]
         made.import_csv(messages.ImportCsvRequest(path=str(path), metadata=metadata))
         found = made.find_notes("")
-        return len(found), str(made.get_note(found[0]).fields[:2])
+        return len(found), f"{made.get_note(found[0]).fields[:2]}, tags {made.tags.all()}"
 
 
 def schema(path: Path, rules: Path) -> tuple[int, str]:
@@ -80,8 +82,8 @@ def main() -> None:
     for name, package, read, files in readers(parser.parse_args()):
         try:
             count, first = read(*files)
-        except ImportError:
-            count, first = 0, "not installed"
+        except (ImportError, OSError):
+            count, first = 0, "not installed, or no such file"
         print(f"| {name} | {package} {version(package) if count else ''} | {count:,} | {first} |")
 
 

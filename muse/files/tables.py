@@ -46,6 +46,7 @@ BOM = "\ufeff"
 MOST_ROWS, LONGEST_CELL = 1_048_576, 32_767  # of a sheet of Excel, which counts the header, and UTF-16 units
 MOST_CELLS = 1 << 24  # that are read of a sheet, empty ones included
 _SAMPLE = 1_000  # lines that tell what a file is
+_WIDTHS = {True: 28, False: 12}  # of columns of text and of numbers in a sheet
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 # What XML cannot have, and a carriage return, which it does not keep.
 _NOT_IN_A_SHEET = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]")
@@ -463,10 +464,14 @@ def table_writer(path: Path | str, columns: Columns, form: str | None = None) ->
 def _sheet(path: Path, columns: Columns) -> Iterator[WriteRow]:
     from openpyxl import Workbook
     from openpyxl.cell import WriteOnlyCell
+    from openpyxl.utils import get_column_letter
 
     book, places = Workbook(write_only=True), count(1)
     sheet = book.create_sheet("muse")
     sheet.freeze_panes = "A2"  # the header stays in sight
+    letters = [*map(get_column_letter, range(1, len(columns) + 1))]
+    for letter, kind in zip(letters, columns.values(), strict=True):
+        sheet.column_dimensions[letter].width = _WIDTHS[kind is str]
 
     def cell(value: Cell) -> Any:
         made = WriteOnlyCell(sheet, value if not isinstance(value, float) else float(_shown(value)))
@@ -482,6 +487,7 @@ def _sheet(path: Path, columns: Columns) -> Iterator[WriteRow]:
         with replaced(path) as stream:
             sheet.append(list(columns))
             yield append
+            sheet.auto_filter.ref = f"A1:{letters[-1]}{next(places)}"
             book.save(stream)
     except BaseException as error:
         with suppress(Exception):  # on a full disk this fails too
