@@ -10,7 +10,8 @@ from typing import Any
 
 import torch
 
-from muse.api.run import align
+from muse.api.run import run
+from muse.api.settings import settings_of
 from muse.embedding.config import EmbedConfig
 from muse.embedding.training import embed
 from muse.files.text_slices import text_files, text_lines
@@ -56,10 +57,11 @@ def learn_space(
         more = {"dictionary": folder / "pairs.txt", "init": "dictionary" if len(pairs) >= FEWEST else "auto"}
         text = "".join(f"{one}\t{two}\n" for one, two in sorted(pairs))
         more["dictionary"].write_text(text, encoding="utf-8")
-    align(
-        *direction, src_emb=files[0], tgt_emb=files[1], out=folder / "space", device="cpu", quiet=True,
-        progress=progress, **more,
+    config = settings_of(
+        None, src=direction[0], tgt=direction[1], src_emb=files[0], tgt_emb=files[1], out=folder / "space",
+        **more,
     )  # fmt: skip
+    run(config, device="cpu", progress=progress)
     return load_space(folder / "space", progress=progress)
 
 
