@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from muse.search.approximate import Approximation, Recall
     from muse.space import Space
 
-    Group = Callable[[Iterable[Entry]], Iterable[Entry]]
 
 log = logging.getLogger(__name__)
 
@@ -50,8 +48,13 @@ class DictionaryOut(OptionSet):
     form: str | None = option(
         None, section="Output", flags=("--format",), choices=FORMS,
         help="Format to write; tsv, csv, xlsx and jsonl include scores, ranks and probabilities; csv is for "
-        "spreadsheets, the last three are for other programs.  "
+        "spreadsheets, those after jsonl are for other programs.  "
         "[default: by the ending of --out, else muse; a folder of Parquet with --ray]",
+    )  # fmt: skip
+    group: str | None = option(
+        None, section="Output", choices=("lemma", "simplemma"),
+        help="One entry for all forms of a word, and of each translation; forms are learned from the space "
+        "(lemma), or known to simplemma (extra lemmas). The formats of readers find an entry by its forms.",
     )  # fmt: skip
 
 
@@ -59,12 +62,6 @@ class InduceOptions(
     OneSpace, Listed, DictionaryOut, InducedPairs, Retrieved, Searched, Clustered, Device, Threads, Common
 ):
     """The options of `muse induce`."""
-
-    group: str | None = option(
-        None, section="What it keeps", choices=("lemma", "simplemma"),
-        help="One entry for all forms of a word, and of each translation; forms are learned from the space "
-        "(lemma), or known to simplemma (extra lemmas). The formats of readers find an entry by its forms.",
-    )  # fmt: skip
 
 
 @command(
@@ -175,7 +172,6 @@ def _write(
     import numpy as np
 
     from muse.files.lexicons import dictionary_writer
-    from muse.ranking.headwords import grouped
     from muse.ranking.induction import entries
     from muse.search.retrieval import Retrieval
     from muse.space.direction import search_with
@@ -197,10 +193,7 @@ def _write(
                 rng=np.random.default_rng(options.seed) if probable else None,
                 search=search_with(approximation),
             )  # fmt: skip
-            group = None
-            if options.group is not None:
-                group = partial(grouped, space=space, way=one.way, by=options.group)
-            made.append(_fill(write, one, len(one.words(space)), form, found, group))
+            made.append(_fill(write, one, space, form, found, options.group))
         return made
 
 
@@ -218,16 +211,17 @@ def _warn_of_left_out(space: Space, wanted: _Wanted, form: str) -> None:
 
 
 def _fill(
-    write: Write, wanted: _Wanted, words: int, form: str, found: Iterable[Entry], group: Group | None
+    write: Write, wanted: _Wanted, space: Space, form: str, found: Iterable[Entry], group: str | None
 ) -> dict[str, Any]:
     """Write the entries of one direction that fit the format; what the file has and lacks."""
     from muse.files.lexicons import can_store_entry
+    from muse.ranking.headwords import grouped
     from muse.ranking.induction import Counts, check_found, summary
 
     within, fitting, written = Counts(), Counts(), Counts()
     kept = fitting.counted(one for one in within.counted(found) if can_store_entry(form, one))
-    for entry in written.counted(kept if group is None else group(kept)):
+    for entry in written.counted(kept if group is None else grouped(kept, space, wanted.way, group)):
         write(entry)
     check_found(written.pairs, " to ".join(wanted.way), wanted.out)
-    made = summary(words, within, fitting, written)
+    made = summary(len(wanted.words(space)), within, fitting, written)
     return made if group is None else {**made, "forms": fitting.words - written.words}

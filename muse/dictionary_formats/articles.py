@@ -79,11 +79,9 @@ _OPF = """<?xml version="1.0" encoding="utf-8"?>
 <metadata xmlns:dc="http://purl.org/dc/elements/1.1/">
 <dc:title>{0}</dc:title><dc:identifier id="id">{0}</dc:identifier><dc:language>{2}</dc:language>
 <x-metadata><DictionaryInLanguage>{1}</DictionaryInLanguage><DictionaryOutLanguage>{2}</DictionaryOutLanguage>
-<DefaultLookupIndex>word</DefaultLookupIndex></x-metadata>
-</metadata>
+<DefaultLookupIndex>word</DefaultLookupIndex></x-metadata></metadata>
 <manifest><item id="words" href="{3}" media-type="application/xhtml+xml"/></manifest>
-<spine><itemref idref="words"/></spine>
-</package>
+<spine><itemref idref="words"/></spine></package>
 """
 _HTML = """<?xml version="1.0" encoding="utf-8"?>
 <html xmlns="http://www.w3.org/1999/xhtml" xmlns:idx="https://kindlegen.s3.amazonaws.com/idx.pdf"
@@ -436,13 +434,13 @@ def _writer(
 
         yield append
         contents = made(base.name, languages or ("", ""), [*found.values()])
+        written = [(_beside(base, ending), one) for ending, one in zip(endings, contents, strict=True)]
         with ExitStack() as files:
-            for ending, content in zip(endings, contents, strict=True):
+            for one, content in written:
                 if content:
-                    files.enter_context(replaced(_beside(base, ending))).write(content)
-        for ending, content in zip(endings, contents, strict=True):
-            if not content:
-                _beside(base, ending).unlink(missing_ok=True)
+                    files.enter_context(replaced(one)).write(content)
+        for one in (one for one, content in written if not content):
+            one.unlink(missing_ok=True)
 
     return write
 

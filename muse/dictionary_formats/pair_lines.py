@@ -87,22 +87,20 @@ BICLEANER = DictionaryFormat(
 
 def _pairs_of_hunalign(file: DictionaryFile) -> Iterator[PairLine]:
     for number, line in enumerate(file.lines, 1):
-        found = [" ".join(cell.split()) for cell in line.split(_AT)]
-        if line.strip() and (len(found) != 2 or not all(found)):
-            raise BadFile(
-                f"{file.path}:{number}: expected two words with {_AT!r} between, the translation first, got "
-                f"{line.strip()[:60]!r}; correct the line{formats.OR_ITS_FORMAT}"
-            )
         if line.strip():
-            yield PairLine((found[1], found[0]))
+            if (found := _OF_HUNALIGN.fullmatch(line)) is None:
+                raise BadFile(
+                    f"{file.path}:{number}: expected a translation, ' @ ' and a word, got "
+                    f"{line.strip()[:60]!r}; correct the line{formats.OR_ITS_FORMAT}"
+                )
+            yield PairLine((" ".join(found[2].split()), " ".join(found[1].split())))
 
 
-_AT = " @ "
-_IS_OF_HUNALIGN = re.compile(r"[^@\t]+ @ [^@\t]+").fullmatch
+_OF_HUNALIGN = re.compile(r"([^@\t]*[^@\s]) @ ([^@\s][^@\t]*)")
 HUNALIGN = DictionaryFormat(
     "hunalign", _pairs_of_hunalign,
-    is_text=lambda file: bool(file.filled) and all(map(_IS_OF_HUNALIGN, file.filled)),
-    write=lines_writer(lambda path, place, entry: f"{entry.target}{_AT}{entry.source}"),
+    is_text=lambda file: bool(file.filled) and all(map(_OF_HUNALIGN.fullmatch, file.filled)),
+    write=lines_writer(lambda path, place, entry: f"{entry.target} @ {entry.source}"),
     can_store=lambda word: bool(word) and word == " ".join(word.split()) and "@" not in word, ending="dic",
 )  # fmt: skip
 

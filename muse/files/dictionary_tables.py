@@ -385,15 +385,11 @@ PARQUET = DictionaryFormat(
 )
 
 
-def _json_line(path: Path, place: int, entry: Entry) -> str:
-    return json.dumps(
-        {name: value for name, value in entry._asdict().items() if value != ()}, ensure_ascii=False
-    )
-
-
 JSONL = DictionaryFormat(
     "jsonl", lambda file: _pairs_of_table(tables.objects(file.lines, file.path, file.first), file),
     is_text=lambda file: file.first.startswith('{"') and not file.first.endswith("{"),
-    write=lines_writer(_json_line),
+    write=lines_writer(lambda path, place, entry: json.dumps(
+        {name: value for name, value in entry._asdict().items() if value != ()}, ensure_ascii=False
+    )),
     ending="jsonl",
 )  # fmt: skip

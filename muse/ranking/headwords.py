@@ -87,21 +87,14 @@ def known_headwords(words: Sequence[str], language: str) -> Numbers:
         raise BadSetting(
             f"--group simplemma needs a language that it has, got {language}; use --group lemma"
         ) from error
-    forms = defaultdict[str, list[int]](list)
-    for place, lemma in enumerate(lemmas):
-        forms[lemma].append(place)
-    heads = {
-        lemma: next((one for one in places if words[one].casefold() == lemma), places[0])
-        for lemma, places in forms.items()
-    }
+    rarest_first = [*enumerate(lemmas)][::-1]
+    heads = {lemma: place for place, lemma in rarest_first}
+    heads |= {lemma: place for place, lemma in rarest_first if words[place].casefold() == lemma}
     return np.array([heads[lemma] for lemma in lemmas])
 
 
-GROUPS = ("lemma", "simplemma")
-
-
 def grouped(entries: Iterable[Entry], space: Space, way: tuple[str, str], by: str) -> Iterator[Entry]:
-    """The entries of headwords alone, with the other `forms` of these; `by` is one of GROUPS.
+    """The entries of headwords alone, with the other `forms` of these, learned or `by` simplemma.
 
     Of several forms of a translation the best is left. All entries are in memory.
     """
@@ -109,20 +102,16 @@ def grouped(entries: Iterable[Entry], space: Space, way: tuple[str, str], by: st
     for entry in entries:
         found[entry.source].append(entry)
     targets = {one.target for some in found.values() for one in some}
-    heads, of_targets = (
-        _heads(space, language, words, by)
-        for language, words in zip(way, (found.keys(), targets), strict=True)
-    )
+    heads, of_targets = _heads(space, way[0], found, by), _heads(space, way[1], targets, by)
     forms = defaultdict[str, list[str]](list)
     for word in found:
-        if heads[word] != word:
-            forms[heads[word]].append(word)
+        forms[heads[word]].append(word)
     for word, some in found.items():
         if heads[word] == word:
-            first = {of_targets[one.target]: one for one in reversed(some)}
-            kept = sorted(first.values(), key=lambda one: one.rank)
-            for rank, one in enumerate(kept, 1):
-                yield one._replace(rank=rank, forms=tuple(forms[word]))
+            others = tuple(form for form in forms[word] if form != word)
+            best = {of_targets[one.target]: one for one in reversed(some)}.values()
+            for rank, one in enumerate(sorted(best, key=lambda one: one.rank), 1):
+                yield one._replace(rank=rank, forms=others)
 
 
 def _heads(space: Space, language: str, words: Collection[str], by: str) -> Mapping[str, str]:
@@ -130,7 +119,7 @@ def _heads(space: Space, language: str, words: Collection[str], by: str) -> Mapp
     vectors = space.vectors(language)
     places = sorted(vectors.index[word] for word in words)
     some = [vectors.words[place] for place in places]
-    if by != GROUPS[0]:
+    if by == "simplemma":
         heads = known_headwords(some, language)
     else:
         rules = find_rules(space, language)

@@ -151,11 +151,9 @@ def save_space(
 def _keep_examples(to: Path, replaced: Path, language: str) -> None:
     """Copy the index of sentences of a space that is replaced, if its words are the same; warn if not."""
     old, new = (one / disk.folder_name(language) for one in (replaced, to))
-    if not (old / disk.EXAMPLES).is_file():
-        return
-    if filecmp.cmp(old / disk.WORDS, new / disk.WORDS, shallow=False):
+    if (old / disk.EXAMPLES).is_file() and filecmp.cmp(old / disk.WORDS, new / disk.WORDS, shallow=False):
         shutil.copyfile(old / disk.EXAMPLES, new / disk.EXAMPLES)
-    else:
+    elif (old / disk.EXAMPLES).is_file():
         log.warning(
             "%s: the index of sentences of %s is removed, as the words are others; run muse index-text again",
             replaced, language,
