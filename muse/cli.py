@@ -20,7 +20,7 @@ from muse.commands.outputs import echo
 from muse.commands.sections import SectionedGroup
 from muse.commands.train_lm import train_lm
 from muse.commands.translate import translate
-from muse.errors import MuseError
+from muse.errors import MuseError, shortened
 from muse.installation import PACKAGE, REQUIRED, __version__, install_packages
 from muse.optional import offered
 from muse.progress import message, printable
@@ -53,7 +53,8 @@ def main() -> None:
         click.echo(message(""), err=True, nl=False)
         shown = io.StringIO()
         error.show(shown)
-        click.echo(printable(shown.getvalue()), err=True, nl=False)  # it may quote what was typed
+        # It may quote what was typed.
+        click.echo("\n".join(map(shortened, printable(shown.getvalue()).split("\n"))), err=True, nl=False)
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt) as error:
         if isinstance(error.__cause__, EOFError):  # no command asks anything: this is not the user's

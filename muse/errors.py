@@ -27,6 +27,22 @@ _COMMAND = re.compile(r"\bmuse [a-z]")
 _OTHERWISE = {"no-refine": "refine=False", "no-reweight": "reweight=False"}
 
 
+LONGEST_RUN, LONGEST_MESSAGE = 300, 1_000  # characters; a path that is longer is hardly one
+_RUN = re.compile(rf"\S{{{LONGEST_RUN + 1},}}")
+
+
+def shortened(message: str) -> str:
+    """The message without the middle of what it quotes at length, and of all that is too long for one.
+
+    >>> len(shortened(f"expected a word, got {'x' * 100_000}; check it"))
+    151
+    """
+    if len(message) > LONGEST_RUN:
+        message = _RUN.sub(lambda run: f"{run[0][:100]}…{run[0][-20:]}", message)
+    half = LONGEST_MESSAGE // 2
+    return message if len(message) <= LONGEST_MESSAGE else f"{message[: half - 1]}…{message[-half:]}"
+
+
 E = TypeVar("E", bound="MuseError")
 
 
@@ -34,9 +50,9 @@ class MuseError(Exception):
     """The root: an error that the user caused and can fix."""
 
     def __str__(self) -> str:
-        """The message on one line, whatever it quotes."""
+        """The message on one line, however long what it quotes is."""
         # Of Exception: KeyError would quote it.
-        return " ".join(map(str.strip, Exception.__str__(self).splitlines()))
+        return shortened(" ".join(map(str.strip, Exception.__str__(self).splitlines())))
 
 
 class BadFile(MuseError):

@@ -18,6 +18,8 @@ from copy import copy
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
+from muse.errors import shortened
+
 log = logging.getLogger(__name__)
 
 BYTES = "bytes"  # the unit that is shown as kB, MB or GB
@@ -325,9 +327,9 @@ def message(text: str) -> str:
     """The text as it is written on stderr: on a terminal in place of a progress line, broken between words.
 
     Spaces fill the rows, so that what is copied from the terminal, such as a command, is still one line.
-    Control characters that it quotes are shown as escapes, wherever it goes.
+    Control characters that it quotes are shown as escapes, wherever it goes, and long quotations cut.
     """
-    text, clear = printable(text), clearing()
+    text, clear = "\n".join(map(shortened, printable(text).split("\n"))), clearing()
     if clear != _CLEAR:
         return clear + text
     return clear + "\n".join(filled(line, columns()) for line in text.split("\n"))

@@ -10,7 +10,7 @@ import pytest
 
 import muse
 from muse.errors import BadSetting, did_you_mean, in_python, named_as_in_python
-from tests.support.command import every_command
+from tests.support.command import Command, every_command
 from tests.test_architecture import package, trees
 
 
@@ -25,6 +25,15 @@ def test_the_closest_known_name(found: str, meant: str) -> None:
     known = ["en", "fr", "fra_Latn", "en-fr", "power-mean", "x-bilstm"]
     assert did_you_mean(found, known) == (f"; did you mean {meant}?" if meant else "")
     assert did_you_mean(found, []) == ""
+
+
+@pytest.mark.parametrize("quoted", ["x" * 100_000, "roi " * 30_000, "\n" * 9_999, "é" * 299])
+def test_a_message_is_short_whatever_it_quotes(muse: Command, quoted: str) -> None:
+    found = str(BadSetting(f"a.txt:1: expected a word, got {quoted!r}; check the file"))
+    assert len(found) <= 1_000
+    assert found.startswith("a.txt:1: expected a word") and found.endswith("; check the file")
+    ended = muse("translate", f"none{quoted[:200]}", quoted)
+    assert ended.code and len(ended.err) <= 1_000
 
 
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
