@@ -20,7 +20,7 @@ from io import StringIO
 from itertools import islice
 from pathlib import Path
 
-from muse.errors import BadFile
+from muse.errors import BadFile, reworded
 from muse.files.plain_text import BOM, marked_encoding
 from muse.files.source import DAMAGED, Source, first_bytes, is_stream, open_source
 
@@ -156,7 +156,7 @@ def readable_kind(file: Beginning, wanted: str) -> Kind:
         return kind
     advice = kind.advice if isinstance(kind.advice, str) else kind.advice(file)
     advice = advice or f"give it as {' or '.join(kind.readers)}, and here {EXPECTED[wanted]}"
-    said = advice.replace("{file}", shlex.quote(file.path.name))
+    said = advice.replace("{file}", shlex.quote(file.path.name)).replace("{path}", repr(file.path.name))
     raise BadFile(f"{file.path}: expected {EXPECTED[wanted]}, got {kind.noun}; {said}")
 
 
@@ -172,12 +172,20 @@ def _named(ending: str) -> Callable[[Beginning], object]:
     return lambda file: file.is_binary and file.path.name.lower().removesuffix(".dz").endswith(ending)
 
 
+def _folder_of(pattern: str) -> Callable[[Beginning], object]:
+    return lambda file: file.path.is_dir() and next(file.path.glob(pattern), None)
+
+
 def _all_lines(pattern: str) -> Callable[[Beginning], object]:
     compiled = re.compile(pattern)
     return lambda file: file.lines and all(map(compiled.match, file.lines))
 
 
-_KEYS = re.compile(rb'"(?:id|ids|custom_id|points|vector|embedding|embeddings)"\s*:')
+_KEYS = re.compile(
+    rb'"(?:_?id|ids|custom_id|pk|uuid|doc_id|points|hits|rows|_source|_additional|predictions|vectors?|embeddings?)"'
+    rb"\s*:",
+    re.IGNORECASE,
+)
 _WORD = re.compile(rb'"word"\s*:')  # these would be words, which have no such format
 
 
@@ -187,12 +195,15 @@ def _is_store(file: Beginning) -> bool:
     return start.startswith(b"{") and _KEYS.search(start) is not None and _WORD.search(before) is None
 
 
-_CELL = re.compile(r"\s*\[\s*[-+0-9.][-+0-9.eE,\s]*\]\s*")
+# Lists of numbers as JSON, numpy, Postgres and Python's tuples write them; some leave out the middle.
+_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+_CELL = re.compile(rf"\s*[\[({{]\s*{_NUMBER}(?:(?:\s*,\s*|\s+){_NUMBER})+\s*,?\s*[\])}}]\s*")
+_CUT = re.compile(rf"\s*[\[(]\s*{_NUMBER}[-+\d.eE,\s]*\s\.\.\.[-+\d.eE,\s]*[\])]\s*")
 SPARSE_CELL = re.compile(r"\{[0-9]+:[^{}]*\}/[0-9]+")
 INTEGER = re.compile(r"-?[1-9][0-9]{0,18}|0")
 NULLS = ("", "\\N", "NULL")
 CSV_SAMPLE = 100  # rows that tell the columns of vectors
-_MAY_BE_CSV = re.compile(rb"(?:^|[\",;\t\n])[\[{] *[-+]?[0-9.]")
+_MAY_BE_CSV = re.compile(rb"(?:^|[\",;\t\n])[\[{(] *[-+]?[0-9.]")
 
 
 @dataclass(frozen=True)
@@ -212,7 +223,10 @@ def csv_form(source: Source) -> CsvForm | None:
     head = source.peek(LONG_HEAD)
     text = head.removeprefix(BOM).decode(errors="replace")
     forms = (_form(text, delimiter, whole=len(head) < LONG_HEAD) for delimiter in ",;\t")
-    return next((form for form in forms if form is not None), None)
+    try:
+        return next((form for form in forms if form is not None), None)
+    except BadFile as error:
+        raise reworded(error, f"{source.path}: {error}") from None
 
 
 def _form(text: str, delimiter: str, *, whole: bool) -> CsvForm | None:
@@ -227,16 +241,32 @@ def _form(text: str, delimiter: str, *, whole: bool) -> CsvForm | None:
         return None
     first = records[0]
     values = [cell in NULLS or _is_vector(cell) or INTEGER.fullmatch(cell) is not None for cell in first]
-    header = len(set(first)) == len(first) and not any(values)
+    header = len(set(first)) == len(first) and not any(values[not first[0] :])  # an index has no name
     names = tuple(first) if header else tuple(map(str, range(1, len(first) + 1)))
     columns = zip(names, zip(*records[header:], strict=True), strict=False)
     known = {name: [cell for cell in cells if cell not in NULLS] for name, cells in columns}
+    if cut := next((cell for cells in known.values() for cell in cells if _CUT.fullmatch(cell)), None):
+        raise BadFile(
+            "expected vectors with all their numbers, got some that were left out where they were written "
+            f"({' '.join(cut.split())[:60]!r}); write them as lists: vector.tolist()"
+        )
     found = tuple(name for name, cells in known.items() if cells and all(map(_is_vector, cells)))
     return CsvForm(delimiter, names, found, header) if found else None
 
 
 def _is_vector(cell: str) -> bool:
-    return ("," in cell and _CELL.fullmatch(cell) is not None) or SPARSE_CELL.fullmatch(cell) is not None
+    return _CELL.fullmatch(cell) is not None or SPARSE_CELL.fullmatch(cell) is not None
+
+
+def list_in_text(cell: str) -> list[float] | None:
+    r"""The numbers of a list that is written as text; None for another text.
+
+    >>> list_in_text("[0.1 0.2\\n 3.]"), list_in_text("{0.1,1e-3}"), list_in_text("[0.1, ...]")
+    ([0.1, 0.2, 3.0], [0.1, 0.001], None)
+    """
+    if not _CELL.fullmatch(cell):
+        return None
+    return [float(one) for one in cell.strip()[1:-1].replace(",", " ").split()]
 
 
 _HEADER = re.compile(rb"[ \t]*[0-9]{1,18}[ \t]+([0-9]{1,18})[ \t\r]*")
@@ -298,6 +328,18 @@ KINDS = (
     Kind("spacy", "a spaCy pipeline", (VECTORS,), wanted=(VECTORS,), looks=lambda file: file.is_pipeline),
     Kind("static", "the folder of a model", (VECTORS,),
          looks=lambda file: any((file.path / name).is_file() for name in ("modules.json", "tokenizer.json"))),
+    *(Kind(name, noun, (), advice, looks=_folder_of(pattern)) for name, noun, pattern, advice in (
+        ("vdf", "a dataset of vector-io", "VDF_META.json", "give one of its Parquet files"),
+        ("parts", "a folder of Parquet files, as Spark writes", "**/*.parquet",
+         "join them: import pandas; pandas.read_parquet({path}).to_parquet('all.parquet')"),
+        ("lance", "a table of Lance", "_versions", "write lance.dataset({path}).to_table() as Parquet"),
+        ("lancedb", "a database of LanceDB", "*.lance", "write table.to_pandas() of one of them as Parquet"),
+        ("datasets", "a dataset of Hugging Face", "**/*.arrow",
+         "convert it: datasets.load_from_disk({path}).to_parquet('vectors.parquet')"),
+        ("chroma", "a database of Chroma", "chroma.sqlite3",
+         "write what collection.get(include=['embeddings']) returns as JSON"),
+        ("tensorflow", "a model of TensorFlow", "saved_model.pb", f"load it there and {_SAVEZ}"),
+    )),
     Kind("parquet", "a Parquet file", (VECTORS, SENTENCES, DICTIONARY, TABLE), "save its columns as CSV",
          (b"PAR1",), whole=True,
          looks=lambda file: file.path.suffix == ".parquet"),
@@ -329,6 +371,24 @@ KINDS = (
          (b"SQLite format 3\0",)),
     Kind("arrow", "Arrow (Feather)", (),
          'convert it: pandas.read_feather(...).to_parquet("vectors.parquet")', (b"ARROW1",)),
+    Kind("arrow stream", "a stream of Arrow, as datasets has it", (), "write pyarrow.ipc.open_stream({path})"
+         ".read_all() as Parquet: pyarrow.parquet.write_table", (b"\xff\xff\xff\xff",)),
+    Kind("pgcopy", "a binary dump of PostgreSQL", (), "write it again: COPY ... TO 'vectors.csv' CSV HEADER",
+         (b"PGCOPY\n\xff\r\n\0",)),
+    Kind("gguf", "a model in GGUF", (), f"take its table of words out with gguf.GGUFReader and {_SAVEZ}",
+         (b"GGUF",)),
+    Kind("mat", "a MAT-file of MATLAB", (), f"read it with scipy.io.loadmat and {_SAVEZ}",
+         (b"MATLAB 5.0 MAT-file",)),
+    Kind("duckdb", "a database of DuckDB", (), "export its table: COPY t TO 'vectors.parquet'",
+         looks=lambda file: file.head[8:12] == b"DUCK"),
+    *(Kind(name, noun, (), advice, looks=_named(f".{name}"), wanted=(VECTORS,)) for name, noun, advice in (
+        ("onnx", "a model in ONNX", f"run it on your words and {_SAVEZ}"),
+        ("snapshot", "a snapshot of Qdrant", "restore it, and write its points as JSON lines"),
+        ("fvecs", "vectors with a length before each", "read them: a = np.fromfile({path}, '<i4'); "
+         "np.save('vectors.npy', a.reshape(-1, a[0] + 1)[:, 1:].copy().view('<f4'))"),
+        ("fbin", "vectors behind two numbers", "read them: n, d = np.fromfile({path}, '<i4', 2); "
+         "np.save('vectors.npy', np.fromfile({path}, '<f4', offset=8).reshape(n, d))"),
+    )),
     Kind("pdf", "a PDF file", (), "copy its words into a table", (b"%PDF",)),
     Kind("xls", "an old Excel workbook", (), "save it as .xlsx or as CSV UTF-8",
          (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",)),
@@ -357,4 +417,8 @@ KINDS = (
     Kind("moses", "a phrase table of Moses", (), "give lex.f2e, which lies beside it", wanted=(DICTIONARY,),
          looks=_all_lines(r".* \|\|\| .* \|\|\| ")),
     Kind("word2vec", "word2vec binary", (VECTORS,), looks=_is_word2vec, wanted=(VECTORS,)),
+    Kind("raw", "bytes that are no text, perhaps bare numbers", (), "read them: np.save('vectors.npy', "
+         "np.fromfile({path}, '<f4').reshape(-1, d)); of GloVe, give vectors.txt", wanted=(VECTORS,),
+         looks=lambda file: file.is_binary and not _NO_TEXT.isdisjoint(file.head[:512])
+         and "\ufffd" in file.head[:512].decode(errors="replace")[:-4]),
 )  # fmt: skip

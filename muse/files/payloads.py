@@ -7,7 +7,7 @@ no row had before: so JSON lines are read twice. Of a pipe the columns are those
 """
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -18,6 +18,24 @@ from muse.errors import Mismatch
 Values = Mapping[str, Any]
 _LARGEST = 1 << 63  # integers of 64 bits are smaller
 _OTHERWISE = "write a .jsonl file, whose rows may differ, or leave them out with --vectors-only"
+# What stores call ids, whatever the case.
+ID_NAMES = (
+    *(
+        "id",
+        "_id",
+        "ids",
+        "uuid",
+        "guid",
+        "pk",
+        "doc_id",
+        "docid",
+        "document_id",
+        "point_id",
+        "vector_id",
+        "item_id",
+    ),
+    *("chunk_id", "record_id", "object_id", "objectid", "primary_key", "custom_id", "key"),
+)
 NESTED = ("payload", "metadata")  # objects whose values become columns
 RESERVED = ("id", "vector")  # columns that are written anyway
 MOST_COLUMNS = 1_000  # where names differ from row to row, they are no columns
@@ -77,6 +95,16 @@ class Payload:
                     f"give a file, {_OTHERWISE}"
                 )
             yield row
+
+
+def id_name(names: Iterable[str]) -> str | None:
+    """The name among these that is of ids: the one that most surely is.
+
+    >>> id_name(["Text", "Doc_ID", "pk"]), id_name(["text"])
+    ('pk', None)
+    """
+    folded = {name.casefold(): name for name in names}
+    return next((folded[name] for name in ID_NAMES if name in folded), None)
 
 
 def columns_of(row: Values) -> dict[str, Any]:

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from muse.errors import BadFile
-from muse.files.detect import INTEGER, NULLS, SPARSE_CELL, CsvForm, csv_form
-from muse.files.payloads import Payload, Values, columns_of
+from muse.files.detect import INTEGER, NULLS, SPARSE_CELL, CsvForm, csv_form, list_in_text
+from muse.files.payloads import Payload, Values, columns_of, id_name
 from muse.files.plain_text import lines_of_source
 from muse.files.source import Source, is_stream, open_source
 from muse.files.tables import csv_rows
@@ -59,7 +59,8 @@ def csv_table(source: Source, column: str | None = None) -> Table:
     """The table of a CSV, likewise."""
     form = csv_form(source)
     assert form is not None  # noqa: S101 - by which this kind of file is told
-    own = _first_of(["id"], form) if form.header else 0  # else ids are in the first column
+    name = id_name(form.names) or ("" if "" in form.names else None)  # the index of pandas has no name
+    own = (None if name is None else form.names.index(name)) if form.header else 0  # ids come first
     count, integers = _counted(source.path, form, own)
     return _table(source, partial(_csv_rows, form=form, own=own, integers=integers), column, count)
 
@@ -122,6 +123,50 @@ def _is_vector(value: object) -> bool:
     return isinstance(value, list) and bool(value) and isinstance(value[0], int | float)
 
 
+def _plain(value: Any) -> Any:
+    """A value without the types that MongoDB writes, and a list in a text as a list."""
+    if isinstance(value, dict) and len(value) == 1 and next(iter(value)).startswith("$"):
+        (inner,) = value.values()
+        return float(inner) if isinstance(inner, str) and "$oid" not in value else inner
+    if isinstance(value, list) and value and isinstance(value[0], dict | list):
+        return [*map(_plain, value)] if len(value) > 1 or isinstance(value[0], dict) else _plain(value[0])
+    return (list_in_text(value) or value) if isinstance(value, str) and value[:1] in "[({" else value
+
+
+def _points(row: dict[str, Any], deepest: int = 3) -> list[dict[str, Any]]:
+    """The rows that an object has: itself if it has a vector, else those that are a level or more deeper."""
+    row = {name: _plain(value) for name, value in row.items()}
+    own = [row[name] for name in _OF_ROW if name in row]  # what is no vector, or a sparse one, is no store
+    none = any(one is None or (isinstance(one, dict) and one.keys() == _SPARSE) for one in own)
+    if none or deepest == 0 or any(map(_is_vector, row.values())):
+        return [row]
+    ids = id_name(row)
+    for name, value in row.items():
+        others = {other: one for other, one in row.items() if other != name}
+        found = list[dict[str, Any]]()
+        if isinstance(value, list):
+            found = [point for one in value if isinstance(one, dict) for point in _points(one, deepest - 1)]
+        elif isinstance(value, dict) and (ids is None or name not in _OF_ROW):
+            inner = {key: _plain(one) for key, one in value.items()}
+            if name in _OF_ROW and name != "vector" and any(map(_is_vector, inner.values())):
+                found = [{"id": key, "vector": one} for key, one in inner.items()]
+            elif inner and all(isinstance(one, dict) for one in inner.values()):
+                pages = ((key, point) for key, one in inner.items() for point in _points(one, deepest - 1))
+                found = [{"id": key, **point} for key, point in pages]
+            if not any(map(_has_vector, found)):
+                found = [{**others, **point} for point in _points(inner, deepest - 1)]
+        if any(map(_has_vector, found)):
+            return found
+    return [row]
+
+
+def _has_vector(row: dict[str, Any]) -> bool:
+    named = (row[name] for name in _OF_ROW if isinstance(row.get(name), dict))
+    return any(map(_is_vector, row.values())) or any(
+        _is_vector(one) for inner in named for one in inner.values()
+    )
+
+
 def _blocks(
     path: Path, rows: Iterable[_Record], column: tuple[str, int], has_ids: bool, dropped: Dropped,
     payload: Payload,
@@ -152,10 +197,11 @@ def _blocks(
 _OF_ROW = ("vector", "vectors", "embedding")  # what has a vector, or several by their names
 _TEXTS = ("text", "document", "page_content", "sentence")  # what a row stands for
 _SPARSE = {"indices", "values"}
+_BULK = ("index", "create", "update", "delete")  # what lines of Elasticsearch between the rows say
 
 
 def _json_rows(source: Source) -> Iterator[_Record]:
-    path = source.path
+    path, action = source.path, dict[str, Any]()
     for number, line in enumerate(lines_of_source(source), 1):
         if not line.strip():
             continue
@@ -175,29 +221,27 @@ def _json_rows(source: Source) -> Iterator[_Record]:
         elif isinstance(found.get("ids"), list):
             yield from _of_chroma(path, found, number)
         else:
-            page = found.get("result") if isinstance(found.get("result"), dict) else found
-            points = page.get("points") if isinstance(page, dict) else None
-            for point in points if isinstance(points, list) else [found]:
-                if not isinstance(point, dict):
-                    raise BadFile(
-                        f"{path}:{number}: expected points that are objects, got {point!r:.60}; {_AGAIN}"
-                    )
-                yield _of_point(point, number)
+            (name, value), *others = [*found.items()] or [("", None)]
+            if name in _BULK and not others and isinstance(value, dict):
+                action = {} if name == "delete" else {one: value[one] for one in ("_id",) if one in value}
+            else:
+                yield from (_of_point({**action, **point}, number) for point in _points(found))
+                action = {}
 
 
 def _of_point(point: dict[str, Any], number: int) -> _Record:
-    vectors, rest = dict[str, Any](), dict[str, Any]()
+    vectors, rest, own = dict[str, Any](), dict[str, Any](), id_name(point)
     for name, value in point.items():
         if name in _OF_ROW and isinstance(value, dict) and value.keys() != _SPARSE:
             vectors |= value  # named vectors
         elif isinstance(value, list) or name in _OF_ROW:
             vectors[name] = value
-        if name != "id" and name not in _OF_ROW and not _is_vector(value):
+        if name != own and name not in _OF_ROW and not _is_vector(value):
             rest[name] = value
     payload = point.get("payload")
     holders = point, payload if isinstance(payload, dict) else {}
     texts = (one for holder in holders for name in _TEXTS if isinstance(one := holder.get(name), str))
-    return _Record(point.get("id"), vectors, next(texts, None), number, rest)
+    return _Record(point.get(own) if own else None, vectors, next(texts, None), number, rest)
 
 
 def _of_chroma(path: Path, page: dict[str, Any], number: int) -> Iterator[_Record]:
@@ -276,9 +320,6 @@ def _numbers(path: Path, cell: str, line: int) -> object:
         return None
     if SPARSE_CELL.fullmatch(cell):
         return {"indices": None, "values": None}
-    try:
-        return json.loads(cell)
-    except (ValueError, RecursionError):
-        raise BadFile(
-            f"{path}:{line}: expected a vector such as [0.1,0.2], got {cell[:40]!r}; {_AGAIN}"
-        ) from None
+    if (found := list_in_text(cell)) is None:
+        raise BadFile(f"{path}:{line}: expected a vector such as [0.1,0.2], got {cell[:40]!r}; {_AGAIN}")
+    return found

@@ -157,7 +157,7 @@ BAD = {
     "deep": (lines(ROW) + "[" * 100_000, "x:2: expected a whole JSON object on each line"),
     "pretty": ('{\n  "id": 1,\n  "vector": [1, 2]\n}\n', "x:1: .*one on each line, as jq -c does"),
     "none": (lines({"id": 1, "vector": None}), "x:1: expected a vector in one of the first 100 rows"),
-    "points": (lines({"id": 1, "result": {"points": [7]}}), "x:1: expected points that are objects, got 7"),
+    "points": (lines({"id": 1, "result": {"points": ["a"]}}), "x:1: expected a vector in one of the first"),
     "page": (lines({"ids": ["a"], "embeddings": [[1], [2]]}), "x:1: expected one of `embeddings`"),
     "columns": ('id,v\n1,"[1,2]"\n' * 1 + "".join('1,"[1,2]"\n' for _ in range(200)) + "7\n",
                 "x:203: expected 2 columns, as in line 1, got 1"),

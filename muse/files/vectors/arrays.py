@@ -55,9 +55,15 @@ def npz_table(path: Path) -> Table:
     """The table of an .npz: of words if it has the array `words`, else of items."""
     try:
         with open_archive(path) as archive:
-            label = next((name for name in ("words", "ids") if name in archive), None)
             names = list(archive)
-            alone = names if len(names) == 1 and label is None else []
+            kinds = {
+                name: (array.ndim, array.dtype.kind) for name in names if (array := archive[name]) is not None
+            }
+            texts = [name for name, kind in kinds.items() if kind in ((1, "U"), (1, "S"))]
+            label = next((name for name in ("words", "ids") if name in names), None)
+            label = texts[0] if label is None and len(texts) == 1 else label
+            tables = [name for name, (ndim, kind) in kinds.items() if ndim == 2 and kind in "fiu"]
+            alone = names if len(names) == 1 and label is None else tables if len(tables) == 1 else []
             vectors = next((name for name in (*_VECTORS, *alone) if name in names), None)
             if vectors is None:
                 raise BadFile(
@@ -68,11 +74,14 @@ def npz_table(path: Path) -> Table:
             rows = np.asarray(archive[vectors])
             labels = None if label is None else np.asarray(archive[label])
     except ValueError as error:
-        advice = "save it without pickled objects" if "pickle" in str(error) else "create it again"
+        advice = "create it again"
+        if "pickle" in str(error):
+            advice = "save it without pickled objects: words as np.array(words, dtype=str)"
         raise BadFile(f"{path}: expected plain arrays, got unreadable ones ({error}); {advice}") from error
     if labels is None:
         return items_table(path, rows)
-    kinds = "US" if label == "words" else "USiu"
+    of_words = label != "ids"
+    kinds = "US" if of_words else "USiu"
     if labels.ndim != 1 or labels.dtype.kind not in kinds or labels.shape != rows.shape[:1]:
         raise BadFile(
             f"{path}: expected `{label}` to be one text{' or integer' * (label == 'ids')} for each row of an "
@@ -86,7 +95,7 @@ def npz_table(path: Path) -> Table:
         codes[codes > sys.maxunicode] = _NO_CHARACTER
         labels = codes.view(f"U{len(codes) // len(labels)}")
     words: list[str | bytes] = labels.tolist()
-    if label == "words":
+    if of_words:
         return words_table(path, words, rows)
     texts = [text for text in map(as_text, words) if text is not None]
     if len(texts) < len(words):

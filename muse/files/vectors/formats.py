@@ -1,5 +1,6 @@
 """Formats: reading a file of word vectors, or of embeddings without a vocabulary, whatever its format."""
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,6 +18,8 @@ from muse.files.vectors.text import text_table
 from muse.files.vectors.word2vec import word2vec_table
 from muse.progress import Progress
 from muse.vectors import Vectors
+
+log = logging.getLogger(__name__)
 
 # What reads each kind of file that `muse.files.detect` tells of vectors.
 READERS: dict[str, Callable[[Beginning, ReadOptions], Table]] = {
@@ -93,7 +96,10 @@ def open_table(path: Path | str, options: ReadOptions | None = None) -> Iterator
     with open_beginning(find_vectors(Path(path))) as file:
         kind = readable_kind(file, VECTORS).name
         check_options(file.path, options, ngrams=kind in COMPOSED, columns=kind in _WITH_COLUMNS)
-        yield READERS[kind](file, options)
+        table = READERS[kind](file, options)
+        if table.numbered and kind in _WITH_COLUMNS:
+            log.warning("%s: the numbers of rows are their ids: no column is called id, _id, uuid, ...", path)
+        yield table
 
 
 def has_row_numbers(path: Path) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 
 from muse.errors import BadFile
 from muse.files.parquet import SENTENCE, open_parquet, parquet_writer, read_column, text_columns
-from muse.files.payloads import RESERVED, Payload
+from muse.files.payloads import RESERVED, Payload, id_name
 from muse.files.vectors import table
 from muse.files.vectors.broken import Dropped, keep_whole
 from muse.files.vectors.table import IntegerId, Table
@@ -76,7 +76,7 @@ class _Columns(NamedTuple):
 
 def _columns(path: Path, schema: Any, column: str | None) -> _Columns:
     """The columns to read; LookupError if none has vectors, BadSetting if it is not clear which one."""
-    label = next((name for name in ("word", "id") if name in schema.names), None)
+    label = "word" if "word" in schema.names else id_name(schema.names)
     texts = [] if label == "word" else text_columns(schema)
     text = next((name for name in TEXTS if texts.count(name) == 1), None)
     lists = [field.name for field in schema if _holds_numbers(field.type)]
@@ -85,6 +85,11 @@ def _columns(path: Path, schema: Any, column: str | None) -> _Columns:
         for field in schema
         if str(field.type).startswith("struct<") and any(_holds_numbers(part.type) for part in field.type)
     }
+    if twice := next((name for name in (*lists, label) if name and schema.names.count(name) > 1), None):
+        raise BadFile(
+            f"{path}: expected columns of different names, got {schema.names.count(twice)} called {twice}; "
+            "rename all but one"
+        )
     try:
         return _Columns(table.chosen_column(path, lists, column, structs), label, text)
     except LookupError as error:
@@ -117,10 +122,9 @@ def _blocks(
     read = [columns.label, columns.vector, *(payload.known if payload is not None and carried else ())]
     with open_parquet(path) as file:
         ignored = [name for name in file.schema_arrow.names if name not in columns]
-        if not carried and (ignored or columns.label is None):
+        if not carried and ignored:
             used = ", ".join(name for name in (columns.label, columns.vector, columns.text) if name)
-            label = "" if columns.label else "; ids are row numbers, since no column is called word or id"
-            log.info("%s: columns read: %s; ignored: %s%s", path, used, ", ".join(ignored) or "none", label)
+            log.info("%s: columns read: %s; ignored: %s", path, used, ", ".join(ignored) or "none")
         for batch in file.iter_batches(size, columns=[name for name in read if name]):
             places = np.arange(begin, begin + len(batch))  # (b,)
             begin += len(batch)

@@ -112,8 +112,9 @@ def _read_of(columns: dict[str, Any], tmp_path: Path, caplog: pytest.LogCaptureF
 def test_columns_that_are_ignored_are_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     own, vectors = list(IDS), _column(ROWS)
     text = _read_of({"product_id": own, "title": own, "embedding": vectors}, tmp_path, caplog)
-    assert text.count("\n") == 1
-    assert "columns read: embedding; ignored: product_id, title; ids are row numbers, since no" in text
+    assert text.count("\n") == 2
+    assert "columns read: embedding; ignored: product_id, title\n" in text
+    assert "the numbers of rows are their ids: no column is called id" in text
     text = _read_of({"word": own, "text": own, "vector": vectors, "count": own}, tmp_path, caplog)
     assert text.endswith("columns read: word, vector; ignored: text, count\n")
     assert _read_of({"id": own, "text": own, "vector": vectors}, tmp_path, caplog) == ""

@@ -1,0 +1,95 @@
+"""Files as people have them, after public reports of bugs: each is read, or refused with what helps."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from muse.errors import BadFile
+from muse.files import read_vectors
+
+UUID = "3f0e6c1a-0000-4000-8000-000000000000"
+# The first id or word of each file, or a part of the error.
+VECTORS: Mapping[str, str] = {
+    "089-pandas-ellipsis.csv": "error: left out where they were written",
+    "090-pandas-list-index.csv": "0",
+    "091-postgres-real-array.csv": "0",
+    "093-pgcopy.bin": "error: a binary dump of PostgreSQL; write it again: COPY",
+    "095-laser.raw": "error: np.fromfile('095-laser.raw', '<f4').reshape(-1, d)",
+    "097-glove-vectors.bin": "error: of GloVe, give vectors.txt",
+    "098-weaviate-uuid.jsonl": UUID,
+    "099-weaviate-additional.jsonl": UUID,
+    "100-pinecone-fetch.jsonl": "v0",
+    "100b-pinecone-list.jsonl": "v0",
+    "101-milvus-rows.json": "0",
+    "101b-milvus-pk.jsonl": "100",
+    "102-elastic-source.jsonl": "a0",
+    "102b-elastic-bulk.jsonl": "a0",
+    "106-supabase-string.jsonl": "0",
+    "109-object-words.npz": "error: np.array(words, dtype=str)",
+    "110-vocab-embeddings.npz": "roi",
+    "118-two-columns-vector.parquet": "error: got 2 called vector; rename",
+    "120-spark.parquet": "error: pandas.read_parquet('120-spark.parquet').to_parquet('all.parquet')",
+    "120c-hf-dataset": "error: datasets.load_from_disk('120c-hf-dataset').to_parquet",
+    "130-uuid.parquet": UUID,
+    "130b-_id.parquet": UUID,
+    "130c-doc_id.csv": UUID,
+    "130e-_id.jsonl": UUID,
+    "175c-table.lance": "error: lance.dataset('175c-table.lance').to_table()",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", VECTORS)
+def test_vectors_of_stores_and_programs(shared: Path, name: str) -> None:
+    path, expected = shared / "bug-inputs" / name, VECTORS[name]
+    if not path.exists():
+        pytest.skip("needs ../shared/bug-inputs")
+    if expected.startswith("error: "):
+        with pytest.raises(BadFile) as error:
+            read_vectors(path, language="fr")
+        assert expected.removeprefix("error: ") in str(error.value)
+    else:
+        assert read_vectors(path, language="fr").words[0] == expected
+
+
+ROW = ["[0.1, 0.2]", "[0.1 0.2]", "[ 0.1  0.2 ]", "{0.1,0.2}", "(0.1, 0.2)", "[1e-1\\n 2.e-1]"]
+
+
+@pytest.mark.parametrize("cell", ROW)
+@pytest.mark.parametrize("name", ["id", "_id", "ID", "uuid", "Doc_ID", "pk", ""])
+def test_lists_of_numbers_and_ids_whatever_their_names(tmp_path: Path, cell: str, name: str) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(f'{name},embedding\na,"{cell}"\nb,"{cell}"\n'.replace("\\n", "\n"))
+    found = read_vectors(path, language="a")
+    assert (found.words, found.matrix[1].tolist()) == (("a", "b"), pytest.approx([0.1, 0.2]))
+
+
+DEEPER = {
+    "an envelope": '{"took": 3, "hits": {"hits": [{"_id": "a", "_source": {"v": [1, 2]}}, '
+                   '{"_id": "b", "v": [3, 4]}]}}',
+    "a dictionary of rows": '{"vectors": {"a": {"values": [1, 2]}, "b": {"values": [3, 4]}}}',
+    "a dictionary of vectors": '{"vectors": {"a": [1, 2], "b": [3, 4]}}',
+    "MongoDB": '{"_id": {"$oid": "a"}, "v": [{"$numberDouble": "1"}, 2]}\n'
+               '{"_id": {"$oid": "b"}, "v": [3, 4]}',
+    "texts": '{"id": "a", "v": "[1,2]"}\n{"id": "b", "v": "[3, 4]"}',
+    "bulk": '{"index": {"_id": "a"}}\n{"vector": [1, 2]}\n{"delete": {"_id": "c"}}\n'
+            '{"create": {"_id": "b"}}\n{"vector": [3, 4]}',
+    "one deeper": '{"uuid": "a", "data": {"embedding": [1, 2]}}\n'
+                  '{"uuid": "b", "data": {"embedding": [3, 4]}}',
+    "predictions": '{"predictions": [{"id": "a", "embeddings": [[1, 2]]}, '
+                   '{"id": "b", "embeddings": [[3, 4]]}]}',
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", DEEPER)
+def test_vectors_in_objects_within_objects(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text(DEEPER[kind])
+    found = read_vectors(path, language="a")
+    assert (found.words, found.matrix.tolist()) == (("a", "b"), [[1, 2], [3, 4]])
+
+
+def test_rows_without_ids_are_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "x.jsonl").write_text('{"vector": [1, 2], "name": "a b"}\n')
+    assert read_vectors(tmp_path / "x.jsonl", language="a").words == ("0",)
+    assert "the numbers of rows are their ids" in caplog.text
