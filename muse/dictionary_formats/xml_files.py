@@ -27,7 +27,14 @@ _INFLECTED = {("form", "infl"), ("form", "inflected")}
 _TRANSLATION = ("trans", "translation", "translationEquivalent")
 # Of other kinds, how to convert them: by the Translate Toolkit where it can.
 _CONVERT = "convert it into lines of two words with a tab between, as pyglossary does"
+_NO_DICTIONARY = (
+    "if it is a page of an error, download the file again; else write lines of two words with a tab between"
+)
 _CONVERSIONS = {
+    "dictionary": r"of Apertium: lt-expand FILE | sed -E 's/<[^>]*>//g; s/:([<>]:)?/\t/' > OUT.tsv",
+    "lift": "open it with FieldWorks or WeSay, and write its words and glosses as two columns",
+    **dict.fromkeys(("Error", "html", "HTML"), _NO_DICTIONARY),
+} | {
     kind: f"convert it: {program} FILE OUT.po, then po2csv OUT.po OUT.csv"
     for kind, program in (("xliff", "xliff2po"), ("TS", "ts2po"))
 }

@@ -9,7 +9,7 @@ name only then, unless it is given. Of the formats of muse only `muse`, text, is
 import logging
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from itertools import count
@@ -36,6 +36,25 @@ _OF_VECTORS = 9  # numbers behind a word, as fields of a line, that are a vector
 _TAB = "\t"
 _OR_COLUMNS = "; or name the columns in a first row, such as source, target and note"
 _BETWEEN = ("|||", "::", "->", "=>", "\u2192", "|", "=", " - ", " \u2013 ")
+# How other programs write what is not read, by all lines, and what makes it readable.
+_NOT_READ = tuple(
+    (re.compile(pattern), found)
+    for pattern, found in (
+        (r"[^\t]+ @ [^\t]+", "hunalign's '@' between the words; put a tab: sed 's/ @ /\\t/' FILE > OUT.tsv"),
+        (r"(?:\S+<sep>\S+\s*)+", "awesome-align's '<sep>' between the words; put one pair on a line: "
+         r"tr ' ' '\n' < FILE | sed 's/<sep>/\t/' > OUT.tsv"),
+        (r"\d+ \d+ [-\d.e]+", "numbers of words, as in tables of GIZA++; put in the words of its .vcb files"),
+        (r"\S+ \S+ -?\d+(?:\.\d+)?(?:e-?\d+)?", "a number behind a space, as fast_align writes; "
+         r"put tabs: tr ' ' '\t' < FILE > OUT.tsv"),
+        (r"[^:\t]*<\w+>[^:\t]*:(?:[<>]:)?[^:\t]*|[^:\t]+:[<>]:[^:\t]+", "what lt-expand writes; "
+         r"put tabs: sed -E 's/<[^>]*>//g; s/:([<>]:)?/\t/' FILE > OUT.tsv"),
+    )
+)  # fmt: skip
+_NOT_READ_FROM = {  # by how the first line begins
+    "_____": "what dictunformat writes; give the .index of the dictionary",
+    "\\lx ": "Toolbox (MDF); write its fields lx and ge as two columns",
+    "\\_sh ": "Toolbox (MDF); write its fields lx and ge as two columns",
+}
 _COLON, _TAG = re.compile(r"[^\s:][^:\t]*: +[^\s:]+"), re.compile(r"<[A-Za-z!][^<>]*>")
 _ARRAY = re.compile(r"\[\s*(?:[\[{]|$)|\{\s*$")
 
@@ -118,22 +137,29 @@ def _check_text(file: DictionaryFile) -> None:
     lines = [line for line in file.filled if not line.startswith(_COMMENT)]
     if not lines:
         return
-    found = None
-    if len(lines) > 1 and all(map(_COLON.fullmatch, lines)):
-        found = "a colon behind each first word, as in YAML; put a tab in its place"
-    elif len(_fields(lines[0])) != 2 and _ARRAY.match(lines[0]):
-        found = "JSON that is no object on each line; convert a list of objects: jq -c '.[]' FILE > OUT.jsonl"
-    elif not any("\t" in line or len(_fields(line)) == 2 for line in lines):
-        if _TAG.match(lines[0]):
-            found = "XML or HTML that is not read; convert it into lines of two words with a tab between"
-        elif sign := next(
-            (sign for sign in _BETWEEN if all(sign in line.strip()[1:-1] for line in lines)), ""
-        ):
-            found = f"{sign!r} between the words; put a tab in its place"
-    if found is not None:
+    if (found := _not_read(lines)) is not None:
         raise BadFile(
             f"{file.path}:1: expected two words with a space or a tab between, got {found}{file.advice}"
         )
+
+
+def _not_read(lines: Sequence[str]) -> str | None:
+    """What lines are that cannot be read as pairs, and what makes them readable; None if that is unknown."""
+    bare = [line.strip() for line in lines]
+    if found := next((found for start, found in _NOT_READ_FROM.items() if lines[0].startswith(start)), None):
+        return found
+    if found := next((found for pattern, found in _NOT_READ if all(map(pattern.fullmatch, bare))), None):
+        return found
+    if len(lines) > 1 and all(map(_COLON.fullmatch, lines)):
+        return "a colon behind each first word, as in YAML; put a tab in its place"
+    if len(_fields(lines[0])) != 2 and _ARRAY.match(lines[0]):
+        return "JSON that is no object on each line; convert a list of objects: jq -c '.[]' FILE > OUT.jsonl"
+    if any("\t" in line or len(_fields(line)) == 2 for line in lines):
+        return None
+    if _TAG.match(lines[0]):
+        return "XML or HTML that is not read; convert it into lines of two words with a tab between"
+    sign = next((sign for sign in _BETWEEN if all(sign in line[1:-1] for line in bare)), "")
+    return f"{sign!r} between the words; put a tab in its place" if sign else None
 
 
 # Text

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from muse.errors import BadFile
-from muse.files import read_vectors
+from muse.files import read_lexicon, read_vectors
 
 UUID = "3f0e6c1a-0000-4000-8000-000000000000"
 # The first id or word of each file, or a part of the error.
@@ -50,6 +50,75 @@ def test_vectors_of_stores_and_programs(shared: Path, name: str) -> None:
         assert expected.removeprefix("error: ") in str(error.value)
     else:
         assert read_vectors(path, language="fr").words[0] == expected
+
+
+# The number of pairs, the first of which is roi and king, or a part of the error.
+DICTIONARIES: Mapping[str, str | int] = {
+    "001-hunalign.dic": "hunalign's '@' between the words; put a tab: sed",
+    "003-awesome-align-words.txt": "awesome-align's '<sep>' between the words; put one pair",
+    "006-fast_align-p-spaces.txt": "as fast_align writes; put tabs: tr ' ' '\\t' < FILE > OUT.tsv",
+    "010-apertium.fra-eng.dix": "of Apertium: lt-expand FILE | sed",
+    "011-lt-expand.txt": "what lt-expand writes; put tabs: sed",
+    "026-anki-img.txt": 20,
+    "027-anki-nbsp.txt": 20,
+    "029-anki-guid-columns.txt": 20,
+    "032-dictunformat.txt": "what dictunformat writes; give the .index",
+    "046-newline-cell.csv": 40,
+    "047-excel-types.xlsx": 24,
+    "048-excel-title.xlsx": 20,
+    "049-excel-second-sheet.xlsx": 20,
+    "051-excel-formulas.xlsx": "formulas without results; open it, and save it",
+    "053-pandas-index.tsv": 20,
+    "053b-pandas-index-score.tsv": 20,
+    "054-blank-first-cell.tsv": 40,
+    "054b-blank-first-cell-no-header.tsv": 40,
+    "055-merged.xlsx": 40,
+    "056-deepl.csv": 20,
+    "061-lift.lift": "and write its words and glosses as two columns",
+    "061c-panlex.tsv": 20,
+    "077-access-denied.xml": "if it is a page of an error, download the file again",
+    "077c-web-page.txt": "if it is a page of an error, download the file again",
+}
+
+
+@pytest.mark.parametrize("name", DICTIONARIES)
+def test_dictionaries_of_programs_and_people(shared: Path, name: str) -> None:
+    path, expected = shared / "bug-inputs" / name, DICTIONARIES[name]
+    if not path.exists():
+        pytest.skip("needs ../shared/bug-inputs")
+    if isinstance(expected, str):
+        with pytest.raises(BadFile) as error:
+            read_lexicon(path, languages=("fr", "en"))
+        assert expected in str(error.value)
+    else:
+        found = read_lexicon(path, languages=("fr", "en")).pairs
+        assert (len(found), found[0]) == (expected, ("roi", "king"))
+
+
+TABLES = {
+    "codes behind": "roi,king,fr,en\njour,day,fr,en\nnuit,night,fr,en\n",
+    "codes before": "fr\troi\ten\tking\nfr\tjour\ten\tday\nfr\tnuit\ten\tnight\n",
+    "codes the other way": "en,king,fr,roi\nen,day,fr,jour\nen,night,fr,nuit\n",
+    "codes under a header": "l1code,a,l2code,b\nfr,roi,en,king\nfr,jour,en,day\nfr,nuit,en,night\n",
+    "an index": "\tfr\ten\n0\troi\tking\n1\tjour\tday\n2\tnuit\tnight\n",
+    "lines in cells": 'fr,en\n"roi\njour","king\nday"\nnuit,night\n',
+    "Anki": "#separator:tab\n#html:true\n#guid column:1\nx\t<b>roi</b>\tking&nbsp;\n"
+            "y\t{{c1::jour::x}}\t<img src='a'>day\nz\tnuit\t<div>night</div>\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_what_stands_beside_words_in_tables(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "x.txt").write_text(TABLES[kind])
+    found = read_lexicon(tmp_path / "x.txt", languages=("fr", "en")).pairs
+    assert found == (("roi", "king"), ("jour", "day"), ("nuit", "night"))
+
+
+def test_a_row_without_a_word_continues_that_above(tmp_path: Path) -> None:
+    for between in "\t,":
+        (tmp_path / "x").write_text("fr,en\nroi,king\n,monarch\njour,day\n".replace(",", between))
+        pairs = read_lexicon(tmp_path / "x", languages=("fr", "en")).pairs
+        assert pairs == (("roi", "king"), ("roi", "monarch"), ("jour", "day"))
 
 
 ROW = ["[0.1, 0.2]", "[0.1 0.2]", "[ 0.1  0.2 ]", "{0.1,0.2}", "(0.1, 0.2)", "[1e-1\\n 2.e-1]"]
