@@ -4,6 +4,7 @@ Those of muse are in `muse.files.lexicons`, those of other programs in the packa
 which can be taken out.
 """
 
+import html
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -23,6 +24,8 @@ BLANK = " \t\r\n"  # other kinds of space may be words
 # What Anki writes before the notes that it exports; some settings name columns that are no fields of these.
 _SETTING = re.compile("#(?:separator|html|(?:notetype|deck|guid|tags|columns)(?: column)?):", re.IGNORECASE)
 _NO_FIELD = re.compile(r"#(?:notetype|deck|guid|tags) column: *(\d{1,4})\s*", re.IGNORECASE)
+_BREAK, _TAG = re.compile(r"(?<=[^\s>])<(?:br|/div|/p)\b[^<>]*>(?=[^\s<])"), re.compile(r"<[^<>]*>")
+_CLOZE = re.compile(r"\{\{c\d+::((?:(?!::|\}\}).)*)(?:::(?:(?!\}\}).)*)?\}\}")
 WORDS = "two words"
 OR_ITS_FORMAT = "; or name the format of the file with --dictionary-format"
 
@@ -60,15 +63,19 @@ class DictionaryFile:
     @cached_property
     def sample(self) -> Sequence[str]:
         """The first lines, blank for what Anki says of the others there, but for names of columns."""
-        found, others = list(islice(self._lines, SAMPLE)), set[int]()
+        found, others, is_html = list(islice(self._lines, SAMPLE)), set[int](), False
         for place, line in enumerate(found):
             if not _SETTING.match(line):
                 break
             others |= {int(column[1]) - 1 for column in [_NO_FIELD.fullmatch(line)] if column}
+            is_html = is_html or line.lower().startswith("#html:true")
             found[place] = line.partition(":")[2] if line.lower().startswith("#columns:") else ""
         if others:
             self._lines = (_without_columns(line, others) for line in self._lines)
-        return [_without_columns(line, others) for line in found] if others else found
+            found = [_without_columns(line, others) for line in found]
+        if is_html:
+            self._lines = map(_of_html, self._lines)
+        return [*map(_of_html, found)] if is_html else found
 
     @property
     def lines(self) -> Iterator[str]:
@@ -89,6 +96,11 @@ class DictionaryFile:
 def _without_columns(line: str, columns: Collection[int]) -> str:
     cells = line.split("\t")
     return "\t".join(cell for place, cell in enumerate(cells) if place not in columns)
+
+
+def _of_html(line: str) -> str:
+    """The text of a line of Anki's HTML: breaks part translations, and of a cloze its answer counts."""
+    return html.unescape(_TAG.sub("", _CLOZE.sub(r"\1", _BREAK.sub("; ", line))))
 
 
 Append = Callable[[Entry, int], object]  # the entry and its place from 0

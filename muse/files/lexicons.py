@@ -40,7 +40,6 @@ _BETWEEN = ("|||", "::", "->", "=>", "\u2192", "|", "=", " - ", " \u2013 ")
 _NOT_READ = tuple(
     (re.compile(pattern), found)
     for pattern, found in (
-        (r"[^\t]+ @ [^\t]+", "hunalign's '@' between the words; put a tab: sed 's/ @ /\\t/' FILE > OUT.tsv"),
         (r"(?:\S+<sep>\S+\s*)+", "awesome-align's '<sep>' between the words; put one pair on a line: "
          r"tr ' ' '\n' < FILE | sed 's/<sep>/\t/' > OUT.tsv"),
         (r"\d+ \d+ [-\d.e]+", "numbers of words, as in tables of GIZA++; put in the words of its .vcb files"),
