@@ -199,7 +199,7 @@ def checked_texts(config: AlignConfig) -> dict[str, Path]:
                 "if they are the same, leave --src-text and --tgt-text out, else move the file away"
             )
         check_place(vectors_of(language))
-        load("embedding.corpus").check_text(text)
+        load("embedding.corpus").check_text(text, language)
     return texts
 
 
@@ -217,8 +217,8 @@ def checked_corpora(config: AlignConfig) -> dict[str, list[Path]]:
     if config.into is not None:
         raise Contradiction("--src-corpus needs --tgt; add the units to the grown space with muse terms")
     texts = {**dict(zip(config.src, config.src_corpus, strict=True)), config.pivot: config.tgt_corpus}
-    for text in texts.values():
-        load("embedding.corpus").check_text(text)
+    for language, text in texts.items():
+        load("embedding.corpus").check_text(text, language)
     return {language: [text] for language, text in texts.items()}
 
 

@@ -30,7 +30,7 @@ def train_lm(options: LanguageModelOptions) -> Report:
     Each line is a sentence. The model uses the same lowercase tokens as muse translate, is smoothed by
     interpolated modified Kneser-Ney, and is written in the ARPA format.
     """
-    from muse.files.plain_text import read_lines
+    from muse.files.text_slices import text_lines
     from muse.files.writing import check_place, check_text_name
     from muse.progress import Progress
     from muse.text.arpa import write_arpa
@@ -39,7 +39,7 @@ def train_lm(options: LanguageModelOptions) -> Report:
 
     check_text_name(options.out, "n-grams", ".arpa or .arpa.gz")
     check_place(options.out)
-    lines = [line for path in options.texts for line in read_lines(path)]
+    lines = [*text_lines(options.texts, None, options.lang)]
     tokeniser = Tokeniser(options.lang)
     sentences = []
     with Progress(quiet=options.quiet).stage("reading text", len(lines), "lines") as tick:

@@ -43,11 +43,11 @@ def write_corpus(
     """Writes the tokens of all texts to `out`, separated by spaces, in lower case unless `keep_case`.
 
     A text is a file with sentences or paragraphs on lines, compressed or not, a .tsv (its last column),
-    Parquet (its `column`), or a folder of these. It is read a few lines at a time.
-    Raise BadFile if there are no words, BadSetting for a `column` of no Parquet file.
+    Parquet or JSON lines (their `column`), what else `muse.files.corpora` reads, or a folder of these. It is
+    read a few lines at a time. Raise BadFile if there are no words, BadSetting for a `column` that none has.
     """
     files, progress = text_files(texts, column), progress or Progress(quiet=True)
-    read = text_lines(files, column)
+    read = text_lines(files, column, language)
     first = list(islice(read, TOGETHER))
     tokeniser = Tokeniser(language, spaced=is_spaced(first, language))
     sample, distance, written = list[str](), 1, list[str]()
@@ -81,11 +81,11 @@ def write_corpus(
     return Corpus(out, lines, tokens, tuple(sample))
 
 
-def check_text(text: Path) -> None:
+def check_text(text: Path, language: str) -> None:
     """Raise BadFile if the first lines are no text; a pipe, which can be read only once, passes."""
     files = text_files([text])
     if not any(map(is_stream, files)):
-        _check_letters([*islice(filter(str.strip, text_lines(files)), TOGETHER)], [text])
+        _check_letters([*islice(filter(str.strip, text_lines(files, None, language)), TOGETHER)], [text])
 
 
 def _check_letters(lines: Sequence[str], texts: Sequence[Path]) -> None:

@@ -122,7 +122,7 @@ def write_index(
         _opened(partial, "nolock=1") as database,
     ):
         database.executescript(_TABLES)
-        first = [] if once else list(islice(text_lines(files, column), SAMPLE))
+        first = [] if once else list(islice(text_lines(files, column, vectors.language), SAMPLE))
         check_script(first, vectors)
         spaced = is_spaced(first, vectors.language)
         database.execute("INSERT INTO about VALUES (?, ?)", (VERSION, spaced))
@@ -149,7 +149,7 @@ def _rows(
     judge = Judge(vectors.language, vectors.index.get)
     tokeniser = None if spaced else Tokeniser(vectors.language, vectors.index)
     for number, file in enumerate(files):
-        for line, paragraph in paragraphs(text_lines([file], column)):
+        for line, paragraph in paragraphs(text_lines([file], column, vectors.language)):
             counts["letters"] += len(paragraph) + 1
             for sentence in sentences_of(composed(" ".join(paragraph.split()))):
                 parts = unquoted(sentence).split(" ")

@@ -154,10 +154,15 @@ def readable_kind(file: Beginning, wanted: str) -> Kind:
     kind = detect(file, wanted)
     if wanted in kind.readers:
         return kind
+    raise refused(file, kind, wanted)
+
+
+def refused(file: Beginning, kind: Kind, wanted: str) -> BadFile:
+    """The error of a file of this kind, with what makes it readable as `wanted`."""
     advice = kind.advice if isinstance(kind.advice, str) else kind.advice(file)
     advice = advice or f"give it as {' or '.join(kind.readers)}, and here {EXPECTED[wanted]}"
     said = advice.replace("{file}", shlex.quote(file.path.name)).replace("{path}", repr(file.path.name))
-    raise BadFile(f"{file.path}: expected {EXPECTED[wanted]}, got {kind.noun}; {said}")
+    return BadFile(f"{file.path}: expected {EXPECTED[wanted]}, got {kind.noun}; {said}")
 
 
 # What a first block looks like
@@ -179,6 +184,13 @@ def _folder_of(pattern: str) -> Callable[[Beginning], object]:
 def _all_lines(pattern: str) -> Callable[[Beginning], object]:
     compiled = re.compile(pattern)
     return lambda file: file.lines and all(map(compiled.match, file.lines))
+
+
+_MARKED = 0.25  # share of lines with the signs of a program
+
+
+def _share(file: Beginning, sign: str) -> float:
+    return sum(sign in line for line in file.lines) / max(1, len(file.lines))
 
 
 _KEYS = re.compile(
@@ -402,6 +414,31 @@ KINDS = (
          wanted=(VECTORS,)),
     Kind("json", "JSON", (), f"read it with Python's json and {_SAVEZ}",
          looks=_matches(rb"\s*(?:\{\s*\"|\[\s*[\[{\"])"), wanted=(VECTORS,)),
+    # Corpora, whose signs would be words: some are read, and a command extracts the text of all.
+    *(Kind(name, noun, (SENTENCES,) if read else (), f"extract the text: {advice} > OUT.txt", looks=looks,
+           wanted=(SENTENCES,)) for name, noun, read, advice, looks in (
+        ("tmx", "a translation memory (TMX)", True,
+         r"sed -n '/lang=\"fr/s/.*<seg>\(.*\)<\/seg>.*/\1/p' {file}",
+         lambda file: b"<tmx" in file.head[:4096]),
+        ("wikiextractor", "what wikiextractor writes", True, r"grep -v '^</\?doc' {file}",
+         _matches(rb"\s*<doc\b[^<>\n]*>")),
+        ("subtitles", "subtitles (SRT, WebVTT)", True,
+         "grep -vE '^[0-9]*\\s*$|-->|^WEBVTT' {file} | sed 's/<[^>]*>//g'",
+         _matches(rb"\s*(?:WEBVTT|(?:\d+\s*\n)?\s*\d[\d:.,]+ --> \d)")),
+        ("conllu", "CoNLL-U", True, "sed -n 's/^# text = //p' {file}",
+         _all_lines(r"\d[\d.-]*(?:\t[^\t]+){9}$")),
+        ("jsonl", "JSON lines", True, "jq -r .text {file}", _all_lines(r'\{\s*".*\}\s*$')),
+        ("labels", "text with labels of fastText", True, r"sed -E 's/__label__\S+ *//g' {file}",
+         _all_lines(r"__label__\S+ ")),
+        ("bpe", "text cut into pieces by subword-nmt (@@)", True, "sed 's/@@ //g' {file}",
+         lambda file: _share(file, "@@ ") > _MARKED),
+        ("sentencepiece", "text cut into pieces by SentencePiece", True, "sed 's/ //g; s/▁/ /g' {file}",
+         lambda file: _share(file, "▁") > 2 * _MARKED),
+        ("html", "a web page", False, "w3m -dump -T text/html {file}",
+         _matches(rb"\s*<(?:!doctype html|html|head|body)\b")),
+        ("opus", "XML, as of OPUS", False, "sed 's/<[^>]*>//g' {file}",
+         lambda file: _share(file, "<") > 3 * _MARKED and _all_lines(r"\s*<[/?!\w][^<]*>")(file)),
+    )),
     Kind("xml", "XML or a web page, perhaps of an error", (DICTIONARY,), "download the file again",
          looks=_matches(_XML)),
     Kind("utf-16", "UTF-16", (DICTIONARY, SENTENCES, TABLE), "convert it with iconv -f UTF-16 -t UTF-8",

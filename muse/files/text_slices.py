@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from muse.errors import BadFile, BadSetting
+from muse.files.corpora import text_of_lines
+from muse.files.detect import SENTENCES, kind_of
 from muse.files.parquet import is_parquet, read_rows, row_groups
 from muse.files.plain_text import BOM, decoded_line, read_lines
 from muse.files.source import is_packed
@@ -86,21 +88,25 @@ def text_files(texts: Sequence[Path], column: str | None = None) -> list[Path]:
         if (text / MANIFEST).exists():
             raise BadFile(f"{text}: expected text, got a folder with {MANIFEST} of muse; check its name")
     files = [file for text in texts for file in files_of(text)]
-    if column is not None and not any(map(is_parquet, files)):
-        raise BadSetting("--column needs Parquet, got no such file among the texts; leave it out")
+    if column is not None and not any(
+        is_parquet(file) or kind_of(file, SENTENCES).name == "jsonl" for file in files
+    ):
+        raise BadSetting(
+            "--column needs Parquet or JSON lines, got no such file among the texts; leave it out"
+        )
     return files
 
 
-def text_lines(files: Sequence[Path], column: str | None = None) -> Iterator[str]:
-    """The lines of texts: of plain files, of the last column of a .tsv, of a `column` of Parquet."""
+def text_lines(
+    files: Sequence[Path], column: str | None = None, language: str | None = None
+) -> Iterator[str]:
+    """The lines of texts: of plain files, of a `column` of Parquet, of what `muse.files.corpora` reads."""
     for file in files:
         if is_parquet(file):
             for part in slices(file, column):
                 yield from part.sentences()
-        elif ".tsv" in file.suffixes:
-            yield from (line.rpartition("\t")[2] for line in read_lines(file))
         else:
-            yield from read_lines(file)
+            yield from text_of_lines(file, column, language)
 
 
 def _of_parquet(path: Path, first: int, column: str | None, size: int) -> list[TextSlice]:

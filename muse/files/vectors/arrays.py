@@ -56,13 +56,11 @@ def npz_table(path: Path) -> Table:
     try:
         with open_archive(path) as archive:
             names = list(archive)
-            kinds = {
-                name: (array.ndim, array.dtype.kind) for name in names if (array := archive[name]) is not None
-            }
-            texts = [name for name, kind in kinds.items() if kind in ((1, "U"), (1, "S"))]
-            label = next((name for name in ("words", "ids") if name in names), None)
-            label = texts[0] if label is None and len(texts) == 1 else label
-            tables = [name for name, (ndim, kind) in kinds.items() if ndim == 2 and kind in "fiu"]
+            forms = {name: (archive[name].ndim, str(archive[name].dtype.kind)) for name in names}
+            texts = [name for name, (ndim, kind) in forms.items() if ndim == 1 and kind in "US"]
+            own = [name for name in ("words", "ids") if name in names] or (texts if len(texts) == 1 else [])
+            label = own[0] if own else None
+            tables = [name for name, (ndim, kind) in forms.items() if ndim == 2 and kind in "fiu"]
             alone = names if len(names) == 1 and label is None else tables if len(tables) == 1 else []
             vectors = next((name for name in (*_VECTORS, *alone) if name in names), None)
             if vectors is None:

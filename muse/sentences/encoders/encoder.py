@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from muse.errors import BadFile, BadSetting, NotConverged
+from muse.files.corpora import check_lines
 from muse.files.parquet import is_parquet, read_column
 from muse.files.plain_text import read_lines
 from muse.sentences.encoders.reading import all_sentences
@@ -172,6 +173,7 @@ def stream_sentences(path: Path, column: str | None = None) -> Iterator[str]:
         return chain.from_iterable(read_column(path, column))
     if column is not None:
         raise BadSetting(f"--column needs a Parquet file, got {path}; leave it out")
+    check_lines(path)
     return read_lines(path)
 
 

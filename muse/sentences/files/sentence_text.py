@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from muse.errors import BadFile, Mismatch
+from muse.files.corpora import check_lines
 from muse.files.plain_text import read_lines
 from muse.files.tables import TableColumns, read_columns
 from muse.files.writing import replaced
@@ -114,7 +115,8 @@ def read_probe_text(path: Path | str) -> ProbeText:
 
 
 def read_sentences(path: Path | str) -> list[str]:
-    """The lines of a file, including empty ones; BadFile if all are empty."""
+    """The lines of a file, including empty ones; BadFile if all are empty, or those of a program."""
+    check_lines(Path(path))
     lines = list(read_lines(path))
     if not any(map(str.strip, lines)):
         raise BadFile(f"{path}: expected sentences, one a line, got {len(lines)} empty lines; check its name")
