@@ -80,7 +80,7 @@ def test_text_without_spaces_between_its_words_is_told_where_it_cannot_be_segmen
         (["--ngrams", "three"], "--ngrams must be MIN-MAX, such as 3-6, got 'three'"),
         (["--ngrams", "6-3"], "--ngrams must be MIN-MAX with MIN at most MAX, and MAX below 100; got 6-3"),
         (["--ngrams", "0-100"], "and MAX below 100; got 0-100"),  # not only when the model is read
-        (["--column", "text"], "--column needs Parquet or JSON lines, got no such file among the texts; leave"),
+        (["--column", "text"], "--column needs Parquet or JSON lines, got no such file among the texts"),
         (["--dim", "0"], "--dim must be at least 1 and at most 1,000,000,000, got 0"),
         (["--min-count", "9999"], "fastText needs words that stand at least 9999 times"),
     ],
