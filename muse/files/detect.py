@@ -418,7 +418,7 @@ KINDS = (
     *(Kind(name, noun, (SENTENCES,) if read else (), f"extract the text: {advice} > OUT.txt", looks=looks,
            wanted=(SENTENCES,)) for name, noun, read, advice, looks in (
         ("tmx", "a translation memory (TMX)", True,
-         r"sed -n '/lang=\"fr/s/.*<seg>\(.*\)<\/seg>.*/\1/p' {file}",
+         r"""sed -n '/lang="fr/s/.*<seg>\(.*\)<\/seg>.*/\1/p' {file}""",
          lambda file: b"<tmx" in file.head[:4096]),
         ("wikiextractor", "what wikiextractor writes", True, r"grep -v '^</\?doc' {file}",
          _matches(rb"\s*<doc\b[^<>\n]*>")),
