@@ -310,7 +310,11 @@ _LINKS = frozenset(
 )
 _NUMBER = re.compile(r"\d{1,2}[.)]\s+(?=\S)")  # of a sense
 _MAY_HAVE_GLOSS = re.compile("[] (){}<>[.,;:/\uff08\u3010\uff3b\u3014\u3008]")
-_MAY_HAVE_MORE = re.compile(_MAY_HAVE_GLOSS.pattern + "|&")  # nearly no word has
+# Signs around a word of a list.
+_AROUND = (
+    ' \u00ab\u00bb"\u201c\u201d\u201e\u201f\u2039\u203a\u2022\u00b7\u2013\u2014*\u00a1!\u00bf?\u2026,;:()[]|'
+)
+_MAY_HAVE_MORE = re.compile(rf"{_MAY_HAVE_GLOSS.pattern}|&|^[{re.escape(_AROUND)}]|[{re.escape(_AROUND)}]$")
 _DEEPEST_GLOSS = 4  # brackets in one another
 
 
@@ -367,10 +371,11 @@ def without_additions(word: str) -> Iterator[tuple[str, str]]:
     for end in (-1, 0):  # kind and gender without a point, which could be words elsewhere
         while len(fields) > 1 and fields[end] in _GENDERS:
             fields.pop(end)
-    found = {"entities": bare, "glosses": gloss, "kind": " ".join(fields)}
+    kind = " ".join(fields)
+    found = {"entities": bare, "glosses": gloss, "kind": kind, "signs": kind.strip(_AROUND)}
     others = {other: name for name, other in reversed(found.items()) if other not in ("", word)}
     for other, name in reversed(others.items()):
-        yield "glosses" if name == "kind" else name, other
+        yield "glosses" if name in ("kind", "signs") else name, other
 
 
 def _abbreviates(field: str, known: frozenset[str]) -> bool:

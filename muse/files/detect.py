@@ -198,7 +198,11 @@ _KEYS = re.compile(
     rb"\s*:",
     re.IGNORECASE,
 )
-_WORD = re.compile(rb'"word"\s*:')  # these would be words, which have no such format
+WORD_NAMES = ("word", "token", "term")  # what a word is called
+_WORD = re.compile(rb'"(?:word|token|term)"\s*:')  # these are words, and no items
+_WORD_LINES = re.compile(
+    r'\s*\{"(?:word|token|term)"\s*:\s*"|\s*\{"[^"]+"\s*:\s*\[[^\]]*\],\s*"(?:word|token|term)"\s*:'
+)
 
 
 def _is_store(file: Beginning) -> bool:
@@ -409,6 +413,8 @@ KINDS = (
     *(Kind(name, f"the format of {of}", (), _PYGLOSSARY, looks=_named(f".{name}"), wanted=(DICTIONARY,))
       for name, of in (("bgl", "Babylon"), ("mdx", "MDict"), ("slob", "Aard 2"), ("dsl", "ABBYY Lingvo"))),
     # Texts.
+    Kind("word lines", "JSON lines of words", (VECTORS,), wanted=(VECTORS,),
+         looks=lambda file: file.lines and all(map(_WORD_LINES.match, file.lines)) and b"[" in file.head),
     Kind("store", "JSON lines of a vector store", (VECTORS,), looks=_is_store, wanted=(VECTORS,)),
     Kind("csv", "CSV of a vector store", (VECTORS,), looks=lambda file: csv_form(file.source),
          wanted=(VECTORS,)),

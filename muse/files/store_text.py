@@ -19,14 +19,16 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from muse.errors import BadFile
-from muse.files.detect import INTEGER, NULLS, SPARSE_CELL, CsvForm, csv_form, list_in_text
+from muse.files.detect import INTEGER, NULLS, SPARSE_CELL, WORD_NAMES, CsvForm, csv_form, list_in_text
 from muse.files.payloads import Payload, Values, columns_of, id_name
 from muse.files.plain_text import lines_of_source
 from muse.files.source import Source, is_stream, open_source
 from muse.files.tables import csv_rows
 from muse.files.vectors.broken import Dropped
-from muse.files.vectors.table import Block, Table, chosen_column, item_ids, item_rows, one_line
+from muse.files.vectors.table import Block, Table, chosen_column, item_ids, item_rows, one_line, words_table
 
 _MOST_ROWS, _MOST_NUMBERS = 8_192, 1 << 19  # read at once
 _SAMPLE = 100  # rows by which the columns are found
@@ -53,6 +55,22 @@ def json_table(source: Source, column: str | None = None) -> Table:
     Rows without a vector are left out. Raise BadSetting if it is not clear which vectors are meant.
     """
     return _table(source, _json_rows, column)
+
+
+def word_lines_table(source: Source) -> Table:
+    """The table of words that are objects of JSON lines, {"word": "roi", "vector": [...]}."""
+    words, rows = list[str | bytes](), list[Any]()
+    for row in _json_rows(source):
+        name = next((name for name in WORD_NAMES if isinstance(row.rest.get(name), str)), None)
+        vector = next((one for one in row.vectors.values() if _is_vector(one)), None)
+        if name is None or vector is None or (rows and len(vector) != len(rows[0])):
+            raise BadFile(
+                f"{source.path}:{row.line}: expected a word and a vector like those before it, got "
+                f"{', '.join([*row.rest, *row.vectors])[:60]}; {_AGAIN}"
+            )
+        words.append(row.rest[name])
+        rows.append(vector)
+    return words_table(source.path, words, np.array(rows, np.float32))
 
 
 def csv_table(source: Source, column: str | None = None) -> Table:

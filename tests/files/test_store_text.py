@@ -181,10 +181,10 @@ def test_sparse_vectors_are_refused_by_name(tmp_path: Path) -> None:
         read(tmp_path, 'id,v\n1,"{1:0.5,7:1}/9"\n')
 
 
-@pytest.mark.parametrize("text", ['{"word": "the", "vector": [0.1, 0.2]}\n', '{"roi": [0.1, 0.2]}\n'])
-def test_words_in_json_are_no_rows(tmp_path: Path, text: str) -> None:
+def test_words_in_json_are_no_rows(tmp_path: Path) -> None:
+    assert read(tmp_path, '{"word": "the", "vector": [0.1, 0.2]}\n').frequency_ordered
     with pytest.raises(BadFile, match="got JSON"):
-        read(tmp_path, text)
+        read(tmp_path, '{"roi": [0.1, 0.2]}\n')
 
 
 def test_words_in_brackets_are_words(tmp_path: Path) -> None:

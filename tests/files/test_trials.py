@@ -26,8 +26,12 @@ VECTORS: Mapping[str, str] = {
     "102-elastic-source.jsonl": "a0",
     "102b-elastic-bulk.jsonl": "a0",
     "106-supabase-string.jsonl": "0",
+    "078-comma-after-word.txt": "roi",
+    "107-word-vector.jsonl": "roi",
     "109-object-words.npz": "error: np.array(words, dtype=str)",
     "110-vocab-embeddings.npz": "roi",
+    "113-bpemb.vec": "roi",
+    "113c-gpt.vec": "roi",
     "118-two-columns-vector.parquet": "error: got 2 called vector; rename",
     "120-spark.parquet": "error: pandas.read_parquet('120-spark.parquet').to_parquet('all.parquet')",
     "120c-hf-dataset": "error: datasets.load_from_disk('120c-hf-dataset').to_parquet",
@@ -154,6 +158,30 @@ def test_vectors_in_objects_within_objects(tmp_path: Path, kind: str) -> None:
     path.write_text(DEEPER[kind])
     found = read_vectors(path, language="a")
     assert (found.words, found.matrix.tolist()) == (("a", "b"), [[1, 2], [3, 4]])
+
+
+@pytest.mark.parametrize("mark", ["▁{}", "Ġ{}", "{}</w>", "{},", '"{}"'])
+def test_a_mark_that_nearly_all_words_have_is_left_out(tmp_path: Path, mark: str) -> None:
+    words = [*(f"mot{place}" for place in range(40)), ","]
+    (tmp_path / "x.vec").write_text("".join(f"{mark.format(word)} 1 2\n" for word in words[:-1]) + ", 1 2\n")
+    assert read_vectors(tmp_path / "x.vec", language="fr").words == tuple(words)
+
+
+def test_words_and_vectors_as_json_lines(tmp_path: Path) -> None:
+    for text in (
+        '{"word": "a b", "vector": [1, 2]}\n{"word": "c", "vector": "[3, 4]"}\n',
+        '{"v": [1, 2], "token": "a b"}\n{"v": [3, 4], "token": "c"}\n',
+    ):
+        (tmp_path / "x").write_text(text)
+        found = read_vectors(tmp_path / "x", language="fr")
+        assert (found.words, found.matrix.tolist(), found.frequency_ordered) == (
+            ("a b", "c"),
+            [[1, 2], [3, 4]],
+            True,
+        )
+    (tmp_path / "x").write_text('{"word": "a", "vector": [1, 2]}\n{"word": "b"}\n')
+    with pytest.raises(BadFile, match=":2: expected a word and a vector like those before it"):
+        read_vectors(tmp_path / "x", language="fr")
 
 
 def test_rows_without_ids_are_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -4,16 +4,17 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from muse.files.detect import VECTORS, Beginning, kind_of, open_beginning, readable_kind
-from muse.files.store_text import csv_table, json_table
+from muse.files.store_text import csv_table, json_table, word_lines_table
 from muse.files.vectors.arrays import faiss_table, npy_table, npz_table, safetensors_table, torch_table
 from muse.files.vectors.fasttext import fasttext_table, load_fasttext
 from muse.files.vectors.parquet import parquet_table
 from muse.files.vectors.spacy import find_vectors, load_spacy, spacy_table
 from muse.files.vectors.static import static_table
-from muse.files.vectors.table import ReadOptions, Table, WordRows, check_options, gather, with_texts
+from muse.files.vectors.table import Block, ReadOptions, Table, WordRows, check_options, gather, with_texts
 from muse.files.vectors.text import text_table
 from muse.files.vectors.word2vec import word2vec_table
 from muse.progress import Progress
@@ -32,6 +33,7 @@ READERS: dict[str, Callable[[Beginning, ReadOptions], Table]] = {
     "npz": lambda file, _: npz_table(file.path),
     "torch": lambda file, _: torch_table(file.path),
     "fasttext": lambda file, options: fasttext_table(file.source, options.words),
+    "word lines": lambda file, _: word_lines_table(file.source),
     "store": lambda file, options: json_table(file.source, options.column),
     "csv": lambda file, options: csv_table(file.source, options.column),
     "word2vec": lambda file, _: word2vec_table(file.source),
@@ -99,7 +101,40 @@ def open_table(path: Path | str, options: ReadOptions | None = None) -> Iterator
         table = READERS[kind](file, options)
         if table.numbered and kind in _WITH_COLUMNS:
             log.warning("%s: the numbers of rows are their ids: no column is called id, _id, uuid, ...", path)
-        yield table
+        yield replace(table, blocks=_unmarked(table)) if table.frequency_ordered else table
+
+
+_ENDS_OF_WORDS = ("</w>", ",", ";", ":", '"', "'", "|")
+_BEGINS_OF_WORDS = ("\u2581", "\u0120", '"', "'")  # of SentencePiece and of GPT
+_NEARLY_ALL, _FEWEST = 0.95, 20  # words that have one mark, of at least so many
+
+
+def _unmarked(table: Table) -> Iterator[Block]:
+    """The blocks of words without a mark that nearly all have at their beginning or their end."""
+    blocks = iter(table.blocks)
+    first = next(blocks, None)
+    if first is None:
+        return
+    words = first[0]
+
+    def common(marks: Sequence[str], has: Callable[[str, str], bool]) -> str:
+        """The mark that nearly all words have; "" for none."""
+        enough = max(_FEWEST, _NEARLY_ALL * len(words))
+        return next((mark for mark in marks if sum(has(word, mark) for word in words) >= enough), "")
+
+    begin = common(_BEGINS_OF_WORDS, str.startswith)
+    end = common(_ENDS_OF_WORDS, str.endswith)
+    if begin or end:
+        log.warning(
+            "%s: left out %r, which nearly all words have",
+            table.path,
+            " and ".join(filter(None, (begin, end))),
+        )
+    for words, rows in chain([first], blocks):
+        yield (
+            [word.removeprefix(begin).removesuffix(end) or word for word in words] if begin or end else words,
+            rows,
+        )
 
 
 def has_row_numbers(path: Path) -> bool:
