@@ -312,7 +312,7 @@ _NUMBER = re.compile(r"\d{1,2}[.)]\s+(?=\S)")  # of a sense
 _MAY_HAVE_GLOSS = re.compile("[] (){}<>[.,;:/\uff08\u3010\uff3b\u3014\u3008]")
 # Signs around a word of a list.
 _AROUND = (
-    ' \u00ab\u00bb"\u201c\u201d\u201e\u201f\u2039\u203a\u2022\u00b7\u2013\u2014*\u00a1!\u00bf?\u2026,;:()[]|'
+    ' \u00ab\u00bb"\u201c\u201d\u201e\u201f\u2039\u203a\u2022\u00b7\u2013\u2014*\u00a1!\u00bf?\u2026,;:|'
 )
 _MAY_HAVE_MORE = re.compile(rf"{_MAY_HAVE_GLOSS.pattern}|&|^[{re.escape(_AROUND)}]|[{re.escape(_AROUND)}]$")
 _DEEPEST_GLOSS = 4  # brackets in one another
