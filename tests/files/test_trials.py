@@ -33,6 +33,8 @@ VECTORS: Mapping[str, str] = {
     "113-bpemb.vec": "roi",
     "113c-gpt.vec": "roi",
     "118-two-columns-vector.parquet": "error: got 2 called vector; rename",
+    "119-nested.parquet": "0",
+    "121-tensor.parquet": "0",
     "120-spark.parquet": "error: pandas.read_parquet('120-spark.parquet').to_parquet('all.parquet')",
     "120c-hf-dataset": "error: datasets.load_from_disk('120c-hf-dataset').to_parquet",
     "130-uuid.parquet": UUID,

@@ -99,15 +99,31 @@ def _columns(path: Path, schema: Any, column: str | None) -> _Columns:
         ) from None
 
 
+def _flat(column: Any) -> Any:
+    """A column of tensors, or of lists that have one list each, as one of lists; any other as it is."""
+    column = getattr(column, "storage", column)
+    if not _is_list(column.type) or not _is_list(column.type.value_type):
+        return column
+    inner = column.flatten()
+    return inner if len(inner) == len(column) and not column.null_count else column
+
+
 def _holds_numbers(kind: Any) -> bool:
-    """Whether a column of this type has lists of numbers."""
-    return "list" in str(kind).partition("<")[0] and str(kind.value_type).startswith(_NUMBERS)
+    """Whether a column of this type has lists of numbers, or lists of these."""
+    kind = getattr(kind, "storage_type", kind)
+    if _is_list(kind) and _is_list(kind.value_type):
+        kind = kind.value_type
+    return _is_list(kind) and str(kind.value_type).startswith(_NUMBERS)
+
+
+def _is_list(kind: Any) -> bool:
+    return "list" in str(kind).partition("<")[0]
 
 
 def _dimension(path: Path, file: Any, column: str) -> int:
     """The length of the lists, by their type or else by the first that is not empty; BadFile without."""
     size = getattr(file.schema_arrow.field(column).type, "list_size", None)
-    rows = (row for batch in file.iter_batches(ROWS, columns=[column]) for row in batch[0])
+    rows = (row for batch in file.iter_batches(ROWS, columns=[column]) for row in _flat(batch[0]))
     size = size or next((len(row) for row in rows if row.is_valid and len(row)), None)
     if not size:
         raise BadFile(f"{path}: expected Parquet with a column of vectors, got none in {column}")
@@ -126,6 +142,9 @@ def _blocks(
             used = ", ".join(name for name in (columns.label, columns.vector, columns.text) if name)
             log.info("%s: columns read: %s; ignored: %s", path, used, ", ".join(ignored) or "none")
         for batch in file.iter_batches(size, columns=[name for name in read if name]):
+            vectors = batch.schema.get_field_index(columns.vector)
+            if (flat := _flat(batch[vectors])) is not batch[vectors]:
+                batch = batch.set_column(vectors, columns.vector, flat)  # noqa: PLW2901
             places = np.arange(begin, begin + len(batch))  # (b,)
             begin += len(batch)
             if payload is not None and batch.column(columns.vector).null_count:
