@@ -277,7 +277,7 @@ def _is_vector(cell: str) -> bool:
 def list_in_text(cell: str) -> list[float] | None:
     r"""The numbers of a list that is written as text; None for another text.
 
-    >>> list_in_text("[0.1 0.2\\n 3.]"), list_in_text("{0.1,1e-3}"), list_in_text("[0.1, ...]")
+    >>> list_in_text("[0.1 0.2\n 3.]"), list_in_text("{0.1,1e-3}"), list_in_text("[0.1, ...]")
     ([0.1, 0.2, 3.0], [0.1, 0.001], None)
     """
     if not _CELL.fullmatch(cell):

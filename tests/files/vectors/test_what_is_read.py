@@ -142,12 +142,27 @@ CASES = [
         {"x.bin": fasttext_model(WORDS)}, [*WORDS, "</s>"],
     ),
     Case(
-        "`.npz` with `words` and `matrix` or `vectors`",
+        "`.npz` with `words` and `matrix` or `vectors`, or with one list of words and one table",
         "numpy, `muse export`",
         READ,
         {
             "x.npz": lambda path: write_npz(path, WORDS, ROWS),
             "y.npz": lambda path: np.savez(path, words=WORDS, vectors=ROWS),
+            "z.npz": lambda path: np.savez(path, vocab=WORDS, table=ROWS),
+        },
+        WORDS,
+    ),
+    Case(
+        "JSON lines of `word` (or `token`, `term`) and a list",
+        "scripts",
+        READ,
+        {
+            "x": lambda path: path.write_text(
+                "".join(
+                    json.dumps({"word": word, "v": row}) + "\n"
+                    for word, row in zip(WORDS, ROWS.tolist(), strict=True)
+                )
+            )
         },
         WORDS,
     ),
