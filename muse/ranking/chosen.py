@@ -40,7 +40,7 @@ class ChosenAnswers:
 
     @classmethod
     def by_csls(cls, lists: NeighbourLists, report: ChoiceReport, *, informed: bool = False) -> ChosenAnswers:
-        """Those of the neighbours by CSLS."""
+        """The answers that the neighbours give by CSLS."""
         report = replace(report, by="csls", mix=0.0)
         return cls(csls_answers(lists), report, informed=informed, hubness=lists.exact_hubness)
 
