@@ -4,13 +4,15 @@
         [--runs benchmarks/results/align/supervision.csv.gz]
     python -m benchmarks.align.verdict_with_pairs --out FILE.csv --new en-ru,ru-en
         [--help-given 10,50,100,250] [--draws 0-4] [--words 3000] [--init dictionary] [--shared ../shared]
+    python -m benchmarks.align.verdict_with_pairs --out FILE.csv --table
 
 Each recorded run has a P@1 on a gold list and the share of held-out words that were translated correctly. It
 is good from half of the P@1 that 5,000 pairs bring on, and poor below a third. The verdict without pairs was
 not recorded: each run is judged as if that had been as bad as can be (`at_least`) and as good (`at_most`).
 
-New runs are of the most frequent words, by one --init and CSLS. P@1 is on the words of the training
-list whose pairs were not given, where there are LEAST_QUERIES, and on the gold list.
+New runs are of the most frequent words, by one --init and CSLS. P@1 is on the words of the training list
+whose pairs were not given, where there are LEAST_QUERIES, and on the gold list. --table counts the verdicts
+on the new runs in FILE.csv.
 """
 
 import argparse
@@ -40,6 +42,7 @@ RUNS = Path("benchmarks/results/align/supervision.csv.gz")
 METHODS = 18  # that are tried for words
 MOST_TESTED = 5_300
 LEAST_QUERIES = 100
+MOST = "5000"  # pairs, with which the others are compared
 COLUMNS = (
     "pair", "help", "draw", "p_at_1", "of_5000", "outcome", "right", "tested", "recorded", "at_least",
     "at_most", "commit", "date",
@@ -111,12 +114,40 @@ def made(asked: argparse.Namespace, folder: Path) -> Iterator[dict[str, Any]]:
         yield new
 
 
+def counted(path: Path) -> Iterator[tuple[object, ...]]:
+    """For each number of pairs, the runs that are poor, good and between, and how they were judged.
+
+    A run is compared with that of 5,000 pairs of as many words, both by the gold list.
+    """
+    runs = [one for one in read_rows(path) if one["words"] == "3000" and one["p_at_1_gold"]]
+    most = {one["pair"]: float(one["p_at_1_gold"]) for one in runs if one["help"] == MOST}
+    kinds: dict[int, list[tuple[str, str, float]]] = {}
+    for one in runs:
+        if one["help"] != MOST:
+            share = float(one["p_at_1_gold"]) / most[one["pair"]]
+            outcome = "poor" if share < 1 / 3 else "good" if share >= 1 / 2 else "between"
+            kinds.setdefault(int(one["help"]), []).append((outcome, one["verdict"], share))
+    for help_, found in sorted(kinds.items()):
+        judged_so = Counter((outcome, label) for outcome, label, _ in found)
+        shown = [
+            " / ".join(str(judged_so[outcome, label]) for label in ("aligned", "doubtful", "failed"))
+            for outcome in ("poor", "between", "good")
+        ]
+        least = min((share for _, label, share in found if label == "aligned"), default=None)
+        yield help_, len(found), *shown, "" if least is None else least
+
+
 def main() -> None:
     """Judges every run, writes a row each and prints how many of which outcome got which verdict."""
     asked = command_line(
         __doc__, runs=RUNS, out=NEEDED, new=(str, "pairs of languages to make new runs of"), words=3_000,
-        help_given="10,50,100,250", draws="0-4", init="dictionary", shared=SHARED,
+        help_given="10,50,100,250", draws="0-4", init="dictionary", shared=SHARED, table=False,
     )  # fmt: skip
+    if asked.table:
+        header(("pairs", "runs", "poor", "between", "good", "least share of aligned"))
+        for one in counted(asked.out):
+            row(one)
+        return
     if asked.new:
         with tempfile.TemporaryDirectory() as folder:
             append_rows(asked.out, OF_NEW, made(asked, Path(folder)))
