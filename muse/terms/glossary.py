@@ -335,6 +335,9 @@ def unit_answers(
 ) -> AnswerTable:
     """The answers to the units of the first text, among words of the space and units of the second."""
     source, target = texts
+    if not len(source.units):
+        none = np.zeros(0, np.float32)
+        return AnswerTable(np.zeros(1, np.int64), none.astype(np.int64), none, none)
     way = source.vectors.language, target.vectors.language
     both = (source, way), (target, way[::-1])
     forward, back = (part_translations(space, one, known_parts(text)) for text, one in both)
