@@ -5,7 +5,8 @@
 
 The entries of several words in Debian's dict-de-en and dict-freedict-*, in /usr/share/dictd or the FOLDER
 that they were unpacked to, measure only: none is copied here. One half of them, by a hash of the unit, is
-`choose`: what is set was set on it, and --model prints the model that it teaches; the other is `report`. A
+`choose`: what is set was set on it, and --model prints the model that it teaches, of its units that are found
+without it; the other is `report`. All units that are found in a text compete with those of the gold. A
 unit counts that stands --least times in its text; answers are words of the space and units found in the other
 text. Beside `muse terms` stand the mean of the parts' vectors, and each part's first translation.
 """
@@ -124,7 +125,7 @@ def part_of(unit: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """The candidates of the gold's units, and which of them are right."""
+    """The candidates of the gold's units, and which of them are right; which units are `found` without it."""
 
     direction: str
     units: list[str]
@@ -133,6 +134,7 @@ class Measured:
     literal: list[str]
     candidates: UnitCandidates
     right: Flags
+    found: Flags
 
     def of_part(self, part: str) -> Flags:
         """Which units are in a half."""
@@ -190,29 +192,35 @@ def measured(
         for one in texts:
             sides[one] = read_term_text(texts[one], space.vectors(one), Path(scratch), config, config.answers)
         for one, two in ways:
-            asked = sides[one].with_units(gold[one])
-            asked = replace(asked, units=asked.units.chosen(places_of(asked, gold[one])))
-            targets[two] = with_compositions(space, asked, sides[two]).names
+            targets[two] = with_compositions(space, sides[one].with_units(gold[one]), sides[two]).names
         sides = {one: side.with_units([*gold[one], *targets[one]]) for one, side in sides.items()}
         entries = {one: entries_of(space, sides[one], two) for one, two in ways}
     tables = {one: part_translations(space, (one, two), known_parts(sides[one])) for one, two in ways}
     for one, two in ways:
         names, wanted = sides[one].names, np.array(places_of(sides[one], gold[one]))
-        source = only(entries[one], wanted)
         target = only(entries[two], np.array(places_of(sides[two], {*targets[two]})))
-        made_of = compounds_of(sides[one], edge, tables[one], space.vectors(two))[wanted]
-        candidates = gather(source, target, (tables[one], tables[two]), made_of)
+        made_of = compounds_of(sides[one], edge, tables[one], space.vectors(two))
+        candidates = of_units(gather(entries[one], target, (tables[one], tables[two]), made_of), wanted)
         units = [names[place] for place in wanted.tolist()]
         pairs = zip(candidates.places.tolist(), candidates.columns.tolist(), strict=True)
         right = np.array([target.names[column] in gold[one][units[place]] for place, column in pairs])
         literal = [part_by_part(unit, tables[one], space, (one, two)) for unit in units]
         answers = [gold[one][unit] for unit in units]
-        yield Measured(f"{one}-{two}", units, answers, [*target.names], literal, candidates, right)
+        known = {*targets[one]}
+        found = np.array([unit in known for unit in units])
+        yield Measured(f"{one}-{two}", units, answers, [*target.names], literal, candidates, right, found)
 
 
 def places_of(text: TermText, names: Container[str]) -> list[int]:
     """The places of units with these names."""
     return [place for place, name in enumerate(text.names) if name in names]
+
+
+def of_units(candidates: UnitCandidates, units: Numbers) -> UnitCandidates:
+    """The candidates of these units (q,), numbered anew; all others compete with them."""
+    some = np.isin(candidates.places, units)
+    places = np.searchsorted(units, candidates.places[some])
+    return UnitCandidates(places, candidates.columns[some], candidates.values[some])
 
 
 def only(entries: Entries, units: Numbers) -> Entries:
@@ -250,7 +258,7 @@ def main() -> None:
     config = TermConfig(least=options.least)
     every = list(measured(load_space(options.space), texts, options.dictionaries, config))
     if options.model:
-        chosen = [one.of_part("choose")[one.candidates.places] for one in every]
+        chosen = [(one.found & one.of_part("choose"))[one.candidates.places] for one in every]
         values = np.concatenate(
             [one.candidates.values[some] for one, some in zip(every, chosen, strict=True)]
         )

@@ -33,6 +33,7 @@ FEATURES = (
 )  # fmt: skip
 CONTENT = 0.2  # the least share of a part that must have a counterpart
 _BLOCK = 1 << 15  # pairs at a time
+_UNITS = 1 << 10  # at a time
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -120,10 +121,8 @@ def gather(
     that a word of the target is made of a unit's parts.
     """
     u, e, n = source.shares.shape[0], len(target.names), len(source.word_rows)
-    covered = coverage(source.shares, target.every, translations[0])
-    covering = Sparse(coverage(target.every, source.shares, translations[1]).T)
     made_of = Sparse((compounds.data, compounds.indices, compounds.indptr), (u, e))
-    found = [best_in_rows(one, BY_PARTS) for one in (Sparse(covered + covering), made_of)]
+    found = [best_in_rows(made_of, BY_PARTS)]
     evidence, best = list[Doubles | Matrix](), []
     m = len(target.word_rows)
     x, y = source.by_contexts, target.by_contexts
@@ -136,16 +135,38 @@ def gather(
         best.append((x, y, own, other, first))
     none = np.zeros(e, np.float32)
     found += _nearest(source.by_parts[n:], target.by_parts, none, len(target.word_rows))[1]
-    both = np.unique(np.concatenate([places * e + columns for places, columns in found]))
-    places, columns = both // e, both % e
+    others = np.unique(np.concatenate([places * e + columns for places, columns in found]))
+    places, columns, covered, covering = _with_parts(source, target, translations, others)
     for x, y, own, other, first in best:
         evidence += _by_rows(x, y, (own, other), first, n + places, columns, n)
     evidence.append(_cosines(source.by_parts, target.by_parts, n + places, columns))
-    sides = [np.asarray(one[places, columns]).ravel() for one in (covered, covering, made_of)]
-    evidence += [*sides[:2], np.sqrt(sides[2]), *_alike(source, target, n + places, columns)]
+    evidence += [covered, covering, np.sqrt(_at(made_of, places, columns))]
+    evidence += [*_alike(source, target, n + places, columns)]
     evidence += _by_form(source, target, places, columns)
     evidence.append(evidence[0] * evidence[-1])
     return UnitCandidates(places, columns, np.stack(evidence, axis=1).astype(np.float32))
+
+
+def _with_parts(
+    source: Entries, target: Entries, translations: tuple[Sparse, Sparse], others: Numbers
+) -> tuple[Numbers, Numbers, Doubles, Doubles]:
+    """Candidates `others` (c,), by row, and those by parts: places, columns, covered, covering."""
+    found, e = [], len(target.names)
+    for begin in range(0, source.shares.shape[0], _UNITS):  # where all have a word in common, it is dense
+        own = source.shares[begin : begin + _UNITS]
+        covered = coverage(own, target.every, translations[0])
+        covering = Sparse(coverage(target.every, own, translations[1]).T)
+        rows, columns = best_in_rows(Sparse(covered + covering), BY_PARTS)
+        some = slice(*np.searchsorted(others, (begin * e, (begin + _UNITS) * e)))
+        both = np.union1d(others[some], (begin + rows) * e + columns)
+        at = both // e - begin, both % e
+        found.append((begin + at[0], at[1], _at(covered, *at), _at(covering, *at)))
+    places, columns, one, other = map(np.concatenate, zip(*found, strict=True))
+    return places, columns, one, other
+
+
+def _at(values: Sparse, rows: Numbers, columns: Numbers) -> Doubles:
+    return np.asarray(values[rows, columns]).ravel()
 
 
 def _hubness(entries: Entries, rows: Matrix, others: Matrix) -> Matrix:

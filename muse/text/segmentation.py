@@ -176,6 +176,15 @@ def _judged(run: str, pieces: Sequence[str], known: Container[str]) -> list[str]
     return found[::-1]
 
 
+def unit_parts(unit: str) -> list[str]:
+    """The words of a unit of text.
+
+    >>> unit_parts("autour_d'elle")
+    ['autour', "d'", 'elle']
+    """
+    return _UNIT_PARTS.split(unit)
+
+
 class Phrases:
     """The entries of a vocabulary that are several words: new_york, học_sinh, or the same with spaces.
 
@@ -196,7 +205,7 @@ class Phrases:
             parts = phrase.split(" ")
             if len(parts) > 1 and all(map(_LETTER.search, parts)):
                 self.entries["_".join(parts)] = phrase
-        self.entries |= {"_".join(_UNIT_PARTS.split(unit)): unit for unit in units}
+        self.entries |= {"_".join(unit_parts(unit)): unit for unit in units}
         self._written = {entry: key.replace("_", " ") for key, entry in self.entries.items()}
         self._longest: dict[str, int] = {}  # by the first word
         for key in self.entries:

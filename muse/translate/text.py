@@ -9,6 +9,7 @@ Text in another script than the vocabulary is refused, since all of it would be 
 """
 
 import logging
+import math
 import re
 import unicodedata
 from collections import Counter
@@ -23,7 +24,7 @@ import numpy as np
 from muse.errors import BadSetting
 from muse.lexicon import Lexicon
 from muse.orthography import plain
-from muse.ranking.lookup import rows_of, with_entries
+from muse.ranking.lookup import lookup_entry, rows_of, with_entries
 from muse.ranking.ranker import Ranker, ranker_for
 from muse.ranking.translations import Translation
 from muse.search.retrieval import Retrieval
@@ -33,7 +34,7 @@ from muse.text import surface
 from muse.text.language_model import END, Ids, LanguageModel, Logs, Step
 from muse.text.markup import OpenSpan, is_markup
 from muse.text.phrase_table import PhraseOptions
-from muse.text.segmentation import TITLES, Phrases
+from muse.text.segmentation import TITLES, Phrases, unit_parts
 from muse.text.strings import all_strings
 from muse.text.tokens import Tokeniser
 from muse.text.written import TranslatedToken, WrittenToken, joined_line, written_line, written_tokens
@@ -99,10 +100,10 @@ class TextReader:
         new_words: NewWords | None = None,
         table: Collection[str] = (),
         glossary: Glossary | None = None,
-        units: Collection[str] = (),
+        phrases: Phrases | None = None,
     ) -> None:
         self._vectors, self._new_words, self._table, self._glossary = vectors, new_words, table, glossary
-        self._phrases = Phrases(vectors.words, table, units)
+        self._phrases = Phrases(vectors.words, table) if phrases is None else phrases
         self._respelled: dict[str, str | None] = {}  # of words that are not in the vocabulary
 
     def read(self, tokens: Sequence[WrittenToken]) -> list[Piece]:
@@ -360,6 +361,23 @@ class WordCounts:
     terms: int = 0
 
 
+def sure_units(space: Space, source: str, target: str) -> Sequence[str]:
+    """The units of the source whose best answer is at least as probable as all of their words' are together.
+
+    Where words are ranked by CSLS, whose answers to units have no probabilities of their own, they are all.
+    """
+    units, vectors, table = space.units(source), space.vectors(source), space.answers(source, target)
+    if not units or table is None:
+        return units
+    best = table.padded(np.arange(len(table)))[2].max(axis=1, initial=0)
+
+    def together(unit: str) -> float:
+        entries = (lookup_entry(word, vectors) for word in unit_parts(unit))
+        return math.prod(0.0 if entry is None else float(best[vectors.index[entry]]) for entry in entries)
+
+    return [unit for unit in units if best[vectors.index[unit]] >= together(unit)]
+
+
 def _of_probabilities(shares: Sequence[float]) -> Logs:
     """The scores (k,) of translations of these probabilities, on the scale of CSLS."""
     return np.asarray(NAT * np.log(np.maximum(shares, LEAST_SHARE)), np.float32)
@@ -390,8 +408,10 @@ class Translator:
         self._table = phrases or {}
         glossary = self.config.glossary
         terms = None if glossary is None else Glossary(glossary, self.source, known)
-        units = space.units(self.source)
-        self._reader = TextReader(space.vectors(self.source), new_words, self._table, terms, units)
+        own = Phrases(
+            space.words(self.source).words, self._table, sure_units(space, self.source, self.target)
+        )
+        self._reader = TextReader(space.vectors(self.source), new_words, self._table, terms, own)
         self._options: dict[str, Options] = {}
         self._doubtful: set[str] = set()  # entries whose best translation is less probable than PROBABLE
         self._untranslated: set[str | None] = set()  # entries without a translation that is probable enough

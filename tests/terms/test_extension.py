@@ -20,7 +20,7 @@ from muse.terms.extension import add_units, with_units
 from muse.terms.glossary import TermConfig
 from muse.terms.model import TermModel
 from muse.terms.units import UnitConfig
-from muse.translate.text import Translator
+from muse.translate.text import Translator, sure_units
 from tests.support.spaces import PROVENANCE
 from tests.terms.conftest import COMPOSED, IDIOMS, WORDS
 
@@ -105,6 +105,16 @@ def test_units_are_looked_up_as_words_are(extended: Space) -> None:
 def test_in_text_the_longest_unit_wins(extended: Space) -> None:
     translator = Translator(extended, source="aa", target="bb")
     assert translator.translate(["Aa7 aa9 aa11 aa13."]) == ["Bb7 bb9 bb11 bb13."]
+
+
+def test_in_text_units_win_that_are_as_sure_as_their_words_together(extended: Space) -> None:
+    def sureness(entries: list[str]) -> float:
+        found = translate_words(extended, entries, source="aa", target="bb", top=1)
+        return float(np.prod([one.best.probability or 0.0 if one.best else 0.0 for one in found]))
+
+    units = extended.units("aa")
+    sure = [unit for unit in units if sureness([unit]) >= sureness(unit.split("_"))]
+    assert sure_units(extended, "aa", "bb") == sure and 0 < len(sure) < len(units)
 
 
 def test_units_are_replaced_when_text_is_added(world: Path, chosen: Space, extended: Space) -> None:
