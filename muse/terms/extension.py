@@ -31,7 +31,6 @@ from muse.terms.glossary import (
     numbered_term_text,
     read_term_text,
     unit_answers,
-    with_compositions,
 )
 from muse.terms.model import TermModel
 from muse.terms.parts import word_shares
@@ -102,8 +101,6 @@ def _found(
             one: _named(read_term_text(files, space.vectors(one), place, config, of))
             for one, files in texts.items()
         }
-        for one, two in (way for pair in pairs for way in (pair, pair[::-1])):
-            sides[two] = _named(with_compositions(space, sides[one], sides[two]))
         for pair in pairs:
             entries = {one: entries_of(space, sides[one], two) for one, two in (pair, pair[::-1])}
             for one, two in (pair, pair[::-1]):

@@ -362,20 +362,20 @@ class WordCounts:
 
 
 def sure_units(space: Space, source: str, target: str) -> Sequence[str]:
-    """The units of the source whose best answer is at least as probable as all of their words' are together.
+    """The units of the source whose first answer is at least as probable as those of their words together.
 
     Where words are ranked by CSLS, whose answers to units have no probabilities of their own, they are all.
     """
     units, vectors, table = space.units(source), space.vectors(source), space.answers(source, target)
     if not units or table is None:
         return units
-    best = table.padded(np.arange(len(table)))[2].max(axis=1, initial=0)
+    first = np.pad(table.padded(np.arange(len(table)))[2], ((0, 0), (0, 1)))[:, 0]  # 0 where there is none
 
     def together(unit: str) -> float:
         entries = (lookup_entry(word, vectors) for word in unit_parts(unit))
-        return math.prod(0.0 if entry is None else float(best[vectors.index[entry]]) for entry in entries)
+        return math.prod(0.0 if entry is None else float(first[vectors.index[entry]]) for entry in entries)
 
-    return [unit for unit in units if best[vectors.index[unit]] >= together(unit)]
+    return [unit for unit in units if first[vectors.index[unit]] >= together(unit)]
 
 
 def _of_probabilities(shares: Sequence[float]) -> Logs:

@@ -58,6 +58,10 @@ def scrolled(path: Path) -> None:
     lines(path, pages)
 
 
+def nested(record: Callable[[str, list[float]], object]) -> Callable[[Path], None]:
+    return lambda path: lines(path, map(record, NAMES, ROWS.tolist()))
+
+
 def openai(path: Path) -> None:
     lines(
         path,
@@ -175,8 +179,18 @@ CASES = [
         "`.jsonl`", {"a.jsonl": (chroma, [*NAMES])}, ".jsonl",
     ),
     Case(
+        "JSON lines", "Elasticsearch, Weaviate, Pinecone, Milvus, MongoDB, Vertex",
+        "the vector wherever it is, as in `_source` or `hits`", "`.jsonl`",
+        {
+            "a.jsonl": (nested(lambda name, row: {"_id": name, "_source": {"embedding": row}}), [*NAMES]),
+            "b.jsonl": (nested(lambda name, row: {"_additional": {"id": name, "vector": row}}), [*NAMES]),
+            "c.jsonl": (nested(lambda name, row: {"id": name, "values": row}), [*NAMES]),
+        },
+        ".jsonl",
+    ),
+    Case(
         "CSV", "PostgreSQL with pgvector",
-        "a column of `[0.1,0.2]`, and `id`; without a header, ids come first",
+        "a column of `[0.1,0.2]`, `{0.1,0.2}` or `[0.1 0.2]`, and `id`; without a header, ids come first",
         "`.csv`",
         {
             "a.csv": (pgvector([*INTEGERS]), [*INTEGERS]),
