@@ -125,6 +125,7 @@ def commands_of(missing: str) -> set[str]:
     }
 
 
+@pytest.mark.slow  # each module is imported without each package
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_without_a_package_the_rest_imports_and_help_lists_what_is_left(tmp_path: Path) -> None:
     wanted = {str(copied(tmp_path / "whole")): [f"muse.{name}" for name in ("optional", "cli")]}
