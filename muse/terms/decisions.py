@@ -13,6 +13,7 @@ import numpy as np
 
 from muse.errors import BadFile
 from muse.files.tables import TableColumns, read_columns
+from muse.ranking.model import shifted
 from muse.terms.glossary import FoundTerm, TermTranslation
 
 ACCEPTED, REJECTED = "accepted", "rejected"
@@ -52,9 +53,10 @@ class Decisions:
     def _decided(self, term: FoundTerm, accepted: Collection[str], shift: float, top: int) -> FoundTerm:
         counts = {one.target: one.occurrences for one in term.translations}
         first = [TermTranslation(one, 1.0, counts.get(one, 0)) for one in accepted]
+        shares = shifted(np.array([one.probability for one in term.translations]), shift).tolist()
         others = [
-            one._replace(probability=_share(_odds(one.probability) + shift)) if shift else one
-            for one in term.translations
+            one._replace(probability=share)
+            for one, share in zip(term.translations, shares, strict=True)
             if one.target not in accepted and (term.term, one.target) not in self.rejected
         ]
         return replace(term, translations=[*first, *others][: max(top, len(first))])
@@ -80,10 +82,6 @@ class Decisions:
 def _odds(share: float) -> float:
     share = min(max(share, _NEAREST_CERTAIN), 1 - _NEAREST_CERTAIN)
     return math.log(share / (1 - share))
-
-
-def _share(odds: float) -> float:
-    return 1 / (1 + math.exp(-odds))
 
 
 def read_decisions(path: Path) -> Decisions:
