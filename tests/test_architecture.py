@@ -73,7 +73,6 @@ ONLY_USERS = {
         "export.map_file",
         "export.static_embedding",
         "files.vectors.arrays",
-        "sentences.systems.backbone",
     },
     "scipy": {
         "procrustes",
@@ -98,8 +97,8 @@ ONLY_USERS = {
     "sqlite3": {"examples.index"},
     "srsly": {"files.vectors.spacy"},
     "threadpoolctl": {"search.exact"},
-    "tokenizers": {"export.static_embedding", "sentences.systems.pieces"},
-    "transformers": {"sentences.systems.backbone"},
+    "tokenizers": {"export.static_embedding", "files.tokenizer_trial", "sentences.systems.pieces"},
+    "transformers": {"files.tokenizer_trial", "sentences.systems.backbone"},
     "uvicorn": {"web.app"},
     "xgboost": {"ranking.trees"},
 }

@@ -7,7 +7,6 @@ earlier run into the same folder are removed.
 """
 
 import hashlib
-import json
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -21,9 +20,19 @@ import numpy as np
 from muse.errors import BadFile, BadSetting
 from muse.files.archive import arrays_of
 from muse.files.atomic import atomic_path, parents_made
+from muse.files.encoder_folder import (
+    MODULES,
+    SETTINGS,
+    TOKENIZER,
+    WEIGHTS,
+    harmless_copy,
+    inside,
+    read_settings,
+    tokenizers_tried,
+)
 from muse.files.source import DAMAGED
 from muse.files.space_folder import checksum
-from muse.files.vectors.arrays import tensor_names
+from muse.files.vectors.static import static_rows
 from muse.optional import library
 from muse.progress import Progress
 from muse.vectors import Matrix
@@ -31,7 +40,6 @@ from muse.vectors import Matrix
 BATCH = 512  # words encoded at once
 NAMED = 16  # digits of the digest that are the name of a file of encoded words
 SLOT = "{word}"
-PICKLED = {".bin", ".pt", ".pth", ".pkl", ".ckpt"}
 PROBE = "probe"  # a text whose vector two loadings of a whole model agree on
 _MODULES = "sentence_transformer.modules"
 SAME = 0.01  # of its largest number
@@ -55,18 +63,18 @@ class PretrainedEncoder:
                 "check the path"
             )
         library("sentence_transformers", "--encoder", "transformers")
-        _check_harmless(self.folder)
         if not any((self.folder / name).is_file() for name in ("modules.json", "config.json")):
             raise BadFile(
                 f"{self.folder}: expected {_MODEL}, got no modules.json and config.json; check the path"
             )
-        for path in sorted(self.folder.rglob("*.safetensors")):
-            tensor_names(path)  # which refuses weights that are cut off
+        with harmless_copy(self.folder):
+            pass
 
     def opened(self, device: str) -> Callable[[Sequence[str]], Matrix]:
         """What gives the vectors (n, d) of words; BadFile for a folder without a model."""
         self.check()
-        model = _load(self.folder, device)
+        with harmless_copy(self.folder) as copy:
+            model = _load(self.folder, copy, device)
         return lambda words: self._encoded(words, model, Progress(quiet=True), "words")
 
     def encode(
@@ -76,15 +84,17 @@ class PretrainedEncoder:
 
         Raise BadFile for a folder without a model.
         """
-        named = (checksum(self.folder), self.template)
-        paths = {
-            language: cache
-            / f"{hashlib.sha256(chr(0).join((*named, *own)).encode()).hexdigest()[:NAMED]}.npz"
-            for language, own in words.items()
-        }
-        kept = {language: _kept(path, len(words[language])) for language, path in paths.items()}
-        new = [language for language, rows in kept.items() if rows is None]
-        model = _load(self.folder, device) if new else None
+        with harmless_copy(self.folder) as copy:
+            named = (checksum(copy), self.template)
+            paths = {
+                language: cache
+                / f"{hashlib.sha256(chr(0).join((*named, *own)).encode()).hexdigest()[:NAMED]}.npz"
+                for language, own in words.items()
+            }
+            kept = {language: _kept(path, len(words[language])) for language, path in paths.items()}
+            new = [language for language, rows in kept.items() if rows is None]
+            texts = [self._text(word) for language in new for word in words[language]]
+            model = _load(self.folder, copy, device, texts) if new else None
         for language in new:
             kept[language] = rows = self._encoded(words[language], model, progress, language)
             _keep(paths[language], rows)
@@ -94,8 +104,11 @@ class PretrainedEncoder:
                     path.unlink()
         return [rows for rows in kept.values() if rows is not None]
 
+    def _text(self, word: str) -> str:
+        return self.template.replace(SLOT, word)
+
     def _encoded(self, words: Sequence[str], model: Any, progress: Progress, language: str) -> Matrix:
-        texts = [self.template.replace(SLOT, word) for word in words]
+        texts = [*map(self._text, words)]
         rows = []
         with progress.stage(f"encoding words ({language})", len(texts), "words") as tick:
             for begin in range(0, len(texts), BATCH):
@@ -116,13 +129,15 @@ class FirstModule(NamedTuple):
 def module_of(folder: Path) -> FirstModule | None:
     """The first module of a model of sentence-transformers or model2vec; None in other folders."""
     if (path := folder / "modules.json").is_file():
-        found = _parsed(path)
+        found = read_settings(path)
         first = found[0] if isinstance(found, list) and found else None
-        if not isinstance(first, dict) or not isinstance(first.get("path", ""), str):
+        if not isinstance(first, dict):
             raise BadFile(f"{path}: expected a list of modules, got others; check that the folder is whole")
-        return FirstModule(str(first.get("type")).endswith("StaticEmbedding"), first.get("path", ""))
+        return FirstModule(
+            str(first.get("type")).endswith("StaticEmbedding"), inside(path, first.get("path", ""))
+        )
     path = folder / "config.json"
-    settings = _parsed(path) if path.is_file() else None
+    settings = read_settings(path) if path.is_file() else None
     if isinstance(settings, dict) and settings.get("model_type") == "model2vec":
         return FirstModule(is_static=True)
     return None
@@ -145,12 +160,16 @@ def _keep(path: Path, rows: Matrix) -> None:
         np.savez(file, rows=rows)
 
 
-def _load(folder: Path, device: str) -> Any:
-    """The model in a folder; BadFile if it cannot be read, or lacks weights.
+def _load(folder: Path, copy: Path, device: str, texts: Sequence[str] = ()) -> Any:
+    """The model in the copy of a folder; BadFile if it cannot be read, lacks weights, or explodes.
 
     The library draws weights that a file lacks at random, and goes on. Loaded twice, they differ.
     """
-    probe, model = _vectors(_loaded(folder, device), [PROBE], folder), _loaded(folder, device)
+    with tokenizers_tried(folder, copy, texts) as end:
+        models: Any = library("sentence_transformers", "--encoder", "transformers")
+        end()
+    first, model = (_loaded(models, folder, copy, device) for _ in range(2))
+    probe = _vectors(first, [PROBE], folder)
     if not np.allclose(probe, _vectors(model, [PROBE], folder), 0, SAME * abs(probe).max(), equal_nan=True):
         raise BadFile(
             f"{folder}: expected the weights of the whole model, got a file that lacks some, which would be "
@@ -159,21 +178,21 @@ def _load(folder: Path, device: str) -> Any:
     return model
 
 
-def _loaded(folder: Path, device: str) -> Any:
-    models: Any = library("sentence_transformers", "--encoder", "transformers")
-    path = folder / "config.json"
-    settings = _parsed(path) if path.exists() else None
+def _loaded(models: Any, folder: Path, copy: Path, device: str) -> Any:
     try:
         with _quiet():
-            if isinstance(settings, dict) and settings.get("model_type") == "model2vec":
-                # Its home before and after version 6.
-                parts = getattr(models, "models", None) or import_module(f"{models.__name__}.{_MODULES}")
-                static = parts.StaticEmbedding.from_model2vec(str(folder))
-                return models.SentenceTransformer(modules=[static], device=device)
-            return models.SentenceTransformer(
-                str(folder), device=device, local_files_only=True, trust_remote_code=False,
-                model_kwargs={"use_safetensors": True},
-            )  # fmt: skip
+            if any((copy / name).exists() for name in (MODULES, SETTINGS)):
+                return models.SentenceTransformer(
+                    str(copy), device=device, local_files_only=True, trust_remote_code=False,
+                    model_kwargs={"use_safetensors": True},
+                )  # fmt: skip
+            # Of model2vec. The home of the modules before and after version 6.
+            parts = getattr(models, "models", None) or import_module(f"{models.__name__}.{_MODULES}")
+            tokenizer = import_module("tokenizers").Tokenizer.from_file(str(copy / TOKENIZER))
+            static = parts.StaticEmbedding(tokenizer, embedding_weights=static_rows(folder, copy / WEIGHTS))
+            return models.SentenceTransformer(modules=[static], device=device)
+    except BadFile:
+        raise
     except Exception as error:  # noqa: BLE001 - whatever the library raises for a folder that it cannot read
         raise _unusable(folder, _MODEL, error) from error
 
@@ -205,42 +224,3 @@ def _quiet() -> Iterator[None]:
         shown.set_verbosity(level)
         if bars:
             shown.enable_progress_bar()
-
-
-def _check_harmless(folder: Path) -> None:
-    """Raise BadFile for a folder whose own code would run: classes that it names, and pickles, are loaded."""
-    for name in ("modules.json", "router_config.json"):
-        for path in folder.rglob(name):
-            for named in _types(path):
-                if not named.startswith("sentence_transformers."):
-                    raise BadFile(
-                        f"{path}: expected modules of sentence-transformers, got {named!r}; muse runs no "
-                        "code of a folder; make vectors with the model yourself, for --encoder-emb"
-                    )
-    for path in sorted(folder.rglob("*")):
-        openvino = path.name.startswith("openvino_")  # numbers alone, and what loads pickles has other names
-        if path.suffix in PICKLED and not openvino and not any(path.parent.glob("*.safetensors")):
-            raise BadFile(
-                f"{path}: expected weights in safetensors, found a pickle, which could run code; convert the "
-                "model, or make vectors with it yourself, for --encoder-emb"
-            )
-
-
-def _types(path: Path) -> list[str]:
-    """The classes that a configuration names, however deep: under "type", or as values of "types"."""
-    found = list[str]()
-
-    def note(fields: dict[str, Any]) -> dict[str, Any]:
-        types = fields.get("types")
-        found.extend(map(str, [fields.get("type", ""), *(types.values() if isinstance(types, dict) else ())]))
-        return fields
-
-    _parsed(path, note)
-    return [*filter(None, found)]
-
-
-def _parsed(path: Path, note: Callable[[dict[str, Any]], Any] | None = None) -> object:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"), object_hook=note)
-    except (OSError, ValueError, RecursionError) as error:
-        raise BadFile(f"{path}: expected JSON, got {error}; check that the folder is whole") from error

@@ -24,7 +24,8 @@ class Counting:
 
 
 def test_what_another_template_gave_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("muse.embedding.pretrained._load", lambda folder, device: Counting())
+    monkeypatch.setattr("muse.embedding.pretrained._load", lambda *_: Counting())
+    (tmp_path / "config.json").write_text('{"model_type": "bert"}')
     cache = tmp_path / ".s.encoded"
     first = encode(tmp_path, cache)
     assert [rows.tolist() for rows in first] == [[[2, 1], [2, 1]], [[4, 2]]]
@@ -68,9 +69,7 @@ def test_a_folder_of_hugging_face(bert: Path, tmp_path: Path, capfd: pytest.Capt
     encoder.check()
     for name in ("pytorch_model.bin", "pytorch_model.xml"):
         (bert / "openvino" / name).write_bytes(b"x")
-    with pytest.raises(BadFile, match="openvino/pytorch_model.bin: .* found a pickle"):
-        encoder.check()
-    (bert / "openvino" / "pytorch_model.bin").unlink()
+    encoder.check()  # which nothing reads
     source, _ = encode(bert, tmp_path / "cache")
     assert source.shape == (2, 8)
     assert abs(source[0] - source[1]).max() > 1e-4

@@ -1,5 +1,6 @@
 """Targets that are folders: spaces, saved and pretrained encoders, the state of interrupted runs."""
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from muse.cluster.parts import PartFolder, begin_parts, open_parts
+from muse.files.encoder_folder import harmless_copy
 from muse.ranking.probability import known_calibration
 from muse.run.checkpoint import Checkpoint
 from muse.sentences.encoders.encoder import SentenceEncoder
@@ -109,7 +111,43 @@ def _backbone(folder: Path) -> Iterator[Any]:
     yield backbone.matrices(backbone.read(["a cats", "cat"]).sentences, "en").rows
 
 
+def _encoders_of_others(folder: Path) -> None:
+    from safetensors.numpy import save_file
+
+    config = {"model_type": "bert", "hidden_act": "gelu", "vocab_size": 4, "num_hidden_layers": 1}
+    kinds = {"": "Transformer", "1_Pooling": "Pooling", "2_Dense": "Dense", "3": "StaticEmbedding"}
+    types = {path: f"sentence_transformers.models.{kind}" for path, kind in kinds.items()}
+    settings = {
+        "modules.json": [{"idx": 0, "name": path, "path": path, "type": types[path]} for path in kinds],
+        "config.json": {**config, "auto_map": {"AutoModel": "mine.Mine"}, "dtype": "float32"},
+        "sentence_bert_config.json": {"max_seq_length": 8, "model_args": {"trust_remote_code": True}},
+        "config_sentence_transformers.json": {"prompts": {"query": "q: "}, "default_prompt_name": "query"},
+        "tokenizer_config.json": {"tokenizer_class": "BertTokenizer", "unk_token": {"content": "[UNK]"},
+                                  "added_tokens_decoder": {"0": {"content": "[PAD]", "special": True}}},
+        "1_Pooling/config.json": {"word_embedding_dimension": 2, "pooling_mode": "mean"},
+        "2_Dense/config.json": {"in_features": 2, "activation_function": "torch.nn.modules.activation.Tanh"},
+    }  # fmt: skip
+    inputs: tuple[dict[str, object], ...] = (settings, {"config.json": config})
+    for number, listed in enumerate(inputs):
+        for name, value in listed.items():
+            (folder / f"{number}" / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / f"{number}" / name).write_text(json.dumps(value))
+        for inner in {(folder / f"{number}" / name).parent for name in listed}:
+            save_file({"w": raw_rows(0, 4, 2)}, inner / "model.safetensors")
+
+
+def _harmless(folder: Path) -> Iterator[Any]:
+    with harmless_copy(folder) as copy:
+        for path in copy.rglob("*"):
+            assert path.is_dir() or path.suffix in (".json", ".txt", ".model", ".safetensors"), path
+            assert not path.is_symlink() or path.resolve().is_relative_to(folder.resolve()), path
+            text = path.read_text() if path.suffix == ".json" and not path.is_symlink() else ""
+            assert not any(one in text for one in ("auto_map", "mine", "trust_remote", "model_args")), text
+    yield 0
+
+
 TARGETS = (
+    Target("encoder.folder", _encoders_of_others, _harmless),
     Target("space", _spaces, _space), Target("space.unchecked", _spaces, _unchecked),
     Target("encoder", _encoders, _encoder), Target("checkpoint", _checkpoints, _checkpoint),
     Target("parts", _parts, _part), Target("backbone", _pretrained, _backbone),

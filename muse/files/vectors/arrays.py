@@ -149,6 +149,12 @@ def tensor_names(path: Path) -> list[str]:
         return list(file.keys())
 
 
+def tensor_shapes(path: Path) -> dict[str, list[int]]:
+    """The shapes of the tensors in a .safetensors file by their names; BadFile if it is none."""
+    with _opened_tensors(path, "np") as file:
+        return {name: list(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
+
+
 def read_tensor(path: Path, name: str) -> NDArray[Any]:
     """The tensor of this name in a .safetensors file."""
     with _opened_tensors(path, "np") as file:

@@ -36,7 +36,7 @@ _SPACE = "▁"  # what stands for a space in sentencepiece's
 def static_table(path: Path) -> Table:
     """The table of the whole words of a static embedding; BadFile for another model."""
     folder = _static_folder(path)
-    rows = _static_rows(path, folder / "model.safetensors")
+    rows = static_rows(path, folder / "model.safetensors")
     places = _whole_words(folder / "tokenizer.json")
     if places and max(places.values()) >= len(rows):
         raise BadFile(
@@ -64,7 +64,7 @@ def _static_folder(path: Path) -> Path:
     return path / name
 
 
-def _static_rows(path: Path, file: Path) -> NDArray[Any]:
+def static_rows(path: Path, file: Path) -> NDArray[Any]:
     """The vector of each token (n, d); model2vec may share rows among tokens, and weight them."""
     if not file.is_file():
         raise BadFile(f"{path}: expected vectors in {file.name}, found no such file; save the model again")

@@ -9,7 +9,7 @@ import hashlib
 import logging
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from muse.errors import BadFile, BadSetting, Mismatch, MissingExtra, MuseError
+from muse.files.encoder_folder import harmless_copy, tokenizers_tried
 from muse.files.space_folder import checksum, with_checksum
 from muse.installation import install_extra
 from muse.sentences.encoders.ragged import Ragged
@@ -187,7 +188,8 @@ class HuggingFaceBackbone(FolderBackbone, Reader):
     def __init__(self, folder: Path, device: str = "cpu", depth: float = 1.0) -> None:
         super().__init__(folder, _checked_weights(folder), device)
         with _loading(folder):
-            self._tokenizer, self._model = _loaded(folder)
+            with harmless_copy(folder) as copy, tokenizers_tried(folder, copy) as end:
+                self._tokenizer, self._model = _loaded(folder, copy, end)
             _cut_layers_(self._model, depth)
             self._model.to(device)
             self.dimension = int(self._model.config.hidden_size)
@@ -247,14 +249,14 @@ def _checked_weights(folder: Path) -> str:
     return hashlib.sha256("".join(map(checksum, files)).encode()).hexdigest()
 
 
-def _loaded(folder: Path) -> tuple[Any, Any]:
-    from transformers import AutoConfig, AutoModel, AutoTokenizer
+def _loaded(folder: Path, copy: Path, end: Callable[[], None]) -> tuple[Any, Any]:
+    from transformers import AutoModel, AutoTokenizer
 
+    end()
     here: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
-    _check_layers(folder, AutoConfig.from_pretrained(folder, **here).to_dict())
-    tokenizer = AutoTokenizer.from_pretrained(folder, **here)
+    tokenizer = AutoTokenizer.from_pretrained(copy, **here)
     model, found = AutoModel.from_pretrained(
-        folder, use_safetensors=True, dtype=torch.float32, output_loading_info=True, **here
+        copy, use_safetensors=True, dtype=torch.float32, output_loading_info=True, **here
     )
     # They would be random; the pooler comes after the last layer.
     if lacking := sorted(name for name in found["missing_keys"] if "pooler" not in name):
@@ -278,18 +280,6 @@ def _cut_layers_(model: Any, depth: float) -> None:
     for part in model.modules():
         if isinstance(part, torch.nn.ModuleList) and len(part) == count:
             del part[max(1, round(depth * count)) :]
-
-
-def _check_layers(folder: Path, config: Mapping[str, Any]) -> None:
-    """Raise ValueError if there are more layers than weights: building them would take hours."""
-    from safetensors import safe_open
-
-    weights = 0
-    for path in folder.glob("*.safetensors"):
-        with safe_open(path, "pt") as file:
-            weights += len(file.keys())
-    if any(name.endswith("layers") and type(n) is int and n > weights for name, n in config.items()):
-        raise ValueError(f"config.json has more layers than the {weights} weights there are")
 
 
 def _around(tokenizer: Any) -> tuple[list[int], list[int]]:

@@ -121,7 +121,7 @@ def test_folders_that_are_no_core(folder: Path, tmp_path: Path) -> None:
     half = tmp_path / "half"
     shutil.copytree(folder, half)
     (half / "model.safetensors").write_bytes(b"half")
-    with pytest.raises(BadFile, match="but they do not load"):
+    with pytest.raises(BadFile, match="expected a valid safetensors file"):
         HuggingFaceBackbone(half)
 
 

@@ -1,0 +1,50 @@
+"""A tokenizer tried in a process of its own, with limits of memory and time: it ends with 0 if it holds.
+
+Arguments: the tokenizer's file, words separated by NUL in a file, bytes, seconds. Nothing of muse is
+imported.
+"""
+
+import json
+import resource
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+BATCH = 512  # words at once, as when they are encoded
+PIECES = 20_000  # of its own that it is tried on
+
+
+def main(path: Path, listed: Path, memory: int, seconds: int) -> None:
+    """Read pieces of a tokenizer and words with it, within limits."""
+    for kind, most in (("RLIMIT_AS", memory), ("RLIMIT_CPU", seconds), ("RLIMIT_CORE", 0)):
+        resource.setrlimit(getattr(resource, kind), (most, most))
+    tokenizer = _opened(path)
+    texts = [*tokenizer.get_vocab()][:PIECES] + [*_strings(path)] + listed.read_text("utf-8").split("\0")
+    for begin in range(0, len(texts), BATCH):
+        tokenizer.encode_batch(texts[begin : begin + BATCH])
+
+
+def _opened(path: Path) -> Any:
+    if path.name == "tokenizer.json":
+        from tokenizers import Tokenizer
+
+        return Tokenizer.from_file(str(path))
+    from transformers import AutoTokenizer
+
+    return AutoTokenizer.from_pretrained(str(path.parent), local_files_only=True).backend_tokenizer
+
+
+def _strings(path: Path) -> Iterator[str]:
+    """What a tokenizer replaces, several times in a text."""
+    settings = json.loads(path.read_bytes()) if path.name == "tokenizer.json" else {}
+    level = [settings.get("normalizer"), settings.get("pre_tokenizer"), settings.get("added_tokens")]
+    while level:
+        value = level.pop()
+        level += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        if isinstance(value, str) and len(value) < 100:
+            yield from (value, value * 20)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]), *map(int, sys.argv[3:]))
