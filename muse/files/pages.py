@@ -1,33 +1,70 @@
-"""Pages: HTML files that load nothing: style and script are in them, and no others are allowed."""
+"""Pages: HTML files that load nothing: style and script are in them, and no others are allowed.
+
+The explorer serves such a page too, whose style and script are then files of the same server.
+"""
 
 import hashlib
 from base64 import b64encode
-from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 from string import Template
 
 from muse.languages import english_name, language_code, writes_right_to_left
 
+_MARK = "$content\n"  # a line of the body
+_POLICY = (
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src '{}'; "
+    "script-src '{}'; base-uri 'none'; form-action 'none'\">\n"
+)
+_ABOVE = Template("""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+$policy<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>$title</title>
+$style
+</head>
+<body>
+""")
 
-def page_around(
-    mark: str, template: str, styles: Sequence[str], scripts: Sequence[str], languages: tuple[str, str],
-    title: str,
-) -> tuple[str, str]:  # fmt: skip
-    """What stands before and after a mark on a line of a template, its parts, named as in muse, filled in.
 
-    The title is that of a page about two languages; the name of a file, which need not be UTF-8, will do.
-    """
-    style, script = _read(*styles), _read(*scripts)
-    source, target = (escape(english_name(one)) for one in languages)
-    both = f"{source} and {target}"
-    values = {
-        "title": f"{escape(title.encode(errors='replace').decode())}: {both}" if title else both,
-        "source": source, "target": target, "style": style, "style_hash": _hash(style), "script": script,
-        "script_hash": _hash(script),
-    }  # fmt: skip
-    before, _, after = _read(template).partition(f"{mark}\n")
-    return Template(before).substitute(values), Template(after).substitute(values)
+@dataclass(frozen=True)
+class PageFiles:
+    """The files of a page, named as in muse: what stands in its body, styles, and scripts."""
+
+    body: str
+    styles: tuple[str, ...]
+    scripts: tuple[str, ...]
+
+    def around(self, languages: tuple[str, str], title: str, *, served: bool = False) -> tuple[str, str]:
+        """What stands before and after the content of a page about two languages.
+
+        For the title the name of a file, which need not be UTF-8, will do. What the explorer has `served`
+        may load style and script from it.
+        """
+        source, target = (escape(english_name(one)) for one in languages)
+        both = f"{source} and {target}"
+        shown = f"{escape(title.encode(errors='replace').decode())}: {both}" if title else both
+        if served:
+            policy, style = (
+                "",
+                "".join(map('<link rel="stylesheet" href="{}">'.format, map(_url, self.styles))),
+            )
+            script = "".join(map('<script type="module" src="{}"></script>'.format, map(_url, self.scripts)))
+        else:
+            style, script = _read(*self.styles), _read(*self.scripts)
+            policy = _POLICY.format(_hash(style), _hash(script))
+            style, script = f"<style>{style}</style>", f'<script type="module">{script}</script>'
+        names = {"title": shown, "source": source, "target": target}
+        first, last = (Template(part).substitute(names) for part in _read(self.body).split(_MARK))
+        above = _ABOVE.substitute(names, policy=policy, style=style)
+        return above + first, f"{last}{script}\n</body>\n</html>\n"
+
+
+def _url(name: str) -> str:
+    return f"/page/{name.replace('/templates', '')}"
 
 
 def _read(*names: str) -> str:

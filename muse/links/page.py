@@ -10,25 +10,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from itertools import accumulate
 
-from muse.files.pages import language_attributes, page_around
+from muse.files.pages import PageFiles, language_attributes
 from muse.links.labels import Place
 from muse.links.links import Links
 from muse.links.pair import LinkedPair
 from muse.links.sentence import PART
 
 _SIDES = ("one", "two")
+_FILES = PageFiles(
+    "links/templates/page.html",
+    ("palette.css", "links/templates/reader.css", "links/templates/page.css"),
+    ("links/templates/reader.js", "links/templates/page.js"),
+)
 
 
 def page_parts(pairs: Iterable[LinkedPair], languages: tuple[str, str], title: str = "") -> Iterator[str]:
     """The parts of the page in order, the pairs one by one."""
-    before, after = page_around(
-        "$pairs",
-        "links/templates/page.html",
-        ("palette.css", "links/templates/reader.css", "links/templates/page.css"),
-        ("links/templates/reader.js", "links/templates/page.js"),
-        languages,
-        title,
-    )
+    before, after = _FILES.around(languages, title)
     yield before
     attributes = tuple(map(language_attributes, languages))
     for number, pair in enumerate(pairs, 1):

@@ -28,6 +28,10 @@ class ReportOptions(OneSpace, DictionaryForm, Languages, Answered, Backend, Seed
     dictionary: Path | None = option(
         None, section="Input", help="Gold translations to measure accuracy with, a pair on each line."
     )
+    terms: Path | None = option(
+        None, section="Input", package="terms", metavar="FILE",
+        help="Glossary of muse terms, .jsonl, to show; a page to accept and reject is written beside.",
+    )  # fmt: skip
     out: Path | None = option(
         None, section="Output", written=True,
         help="Page to write, .html; its figures go to a folder beside it.  [default: SPACE.html]",
@@ -55,19 +59,22 @@ def report(options: ReportOptions) -> Report:
     """
     from muse.evaluation.score import gold_name
     from muse.files import read_lexicon
+    from muse.optional import load
     from muse.report.facts import ReportConfig, gather_facts, least_certain_direction, supervision_json
     from muse.report.measured import Gold
     from muse.report.next_steps import base_of
-    from muse.report.page import check_page, write_report
+    from muse.report.page import TERMS, check_page, write_report
 
     folder = options.space.resolve()
     page = options.out or folder.with_name(f"{folder.name}.html")
-    check_page(page)
+    check_page(page, options.terms is not None)
     space = open_space(options.space, options.device, options.quiet, answers=options.answers)
     way, path, gold = least_certain_direction(space, options.src, options.tgt), options.dictionary, None
     if path is not None:
         gold = Gold(read_lexicon(path, languages=way, form=options.dictionary_format), gold_name(path))
-    config = ReportConfig(*way, base_of(options.space, Path.cwd()), gold, options.max_vocab, options.seed)
+    terms = options.terms and load("terms.kept").KeptGlossary.read(options.terms, space.languages)
+    base = base_of(options.space, Path.cwd())
+    config = ReportConfig(*way, base, gold, options.max_vocab, options.seed, terms)
     facts = gather_facts(space, config, space.progress)
     figures = write_report(facts, page)
     fields: dict[str, Any] = {
@@ -79,4 +86,7 @@ def report(options: ReportOptions) -> Report:
         fields |= {"signature": str(forward.signature), "accuracy": forward.as_json()}
         fields["accuracy_backward"] = backward.as_json()
     lines = [f"{page}, with {len(figures)} {'figure' if len(figures) == 1 else 'figures'}"]
+    if terms is not None:
+        fields["terms"] = str(page.with_suffix(TERMS))
+        lines.append(f"{page.with_suffix(TERMS)}, with all terms")
     return fields | supervision_json(facts.records), lines

@@ -80,6 +80,8 @@ def least_certain(found: Sequence[LanguageRecord]) -> LanguageRecord | None:
 class ReportConfig:
     """The settings of a report: the direction, the gold list, the words searched.
 
+    `terms` is a `muse.terms.kept.KeptGlossary` to show, or None.
+
     Paths are shown relative to `base`, in which the reader is to run commands.
     """
 
@@ -89,6 +91,7 @@ class ReportConfig:
     gold: Gold | None = None
     max_vocab: int = 20_000
     seed: int = 0
+    terms: Any = None
 
 
 @dataclass(frozen=True, eq=False)

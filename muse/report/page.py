@@ -33,6 +33,7 @@ T = TypeVar("T")
 Mark = tuple[float | None, Interval | None, str]  # a figure in percent, its interval, its style
 TEMPLATES = "templates"
 FIGURES = ".figures"  # in place of .html: the folder for the figures of a page
+TERMS = ".terms.html"  # in place of .html: the page of a glossary
 KINDS = {
     "identical": "the list has the word itself",
     "different": "the list has other words",
@@ -44,9 +45,14 @@ WRONG = 15  # answers shown of a direction
 GOOD = 20.0  # the P@1 in percent above which no alignment has failed, and below which none is good
 
 
-def check_page(page: Path) -> None:
-    """Raise BadFile if page and figures cannot be written, or would replace other files than a report's."""
+def check_page(page: Path, terms: bool = False) -> None:
+    """Raise BadFile if page and figures cannot be written, or would replace other files than a report's.
+
+    With `terms` a page of a glossary is written too.
+    """
     check_place(page)
+    if terms:
+        check_place(page.with_suffix(TERMS))
     if page.suffix.lower() not in (".html", ".htm"):
         raise BadFile(f"{page}: expected a name that ends in .html; choose another --out")
     folder = page.with_suffix(FIGURES)
@@ -58,10 +64,14 @@ def check_page(page: Path) -> None:
 
 def write_report(facts: Facts, page: Path) -> dict[str, Path]:
     """The figures by name, written beside the page; both replace those of an earlier report."""
-    check_page(page)
+    terms = facts.config.terms
+    check_page(page, terms is not None)
     environment, drawn = _environment(facts.frequency_ordered), drawings(facts)
     text = environment.get_template("page.html").render(
-        **view(facts), drawings=drawn, styles=_styles("page.css", "drawing.css")
+        **view(facts),
+        drawings=drawn,
+        terms_page=page.with_suffix(TERMS).name,
+        styles=_styles("page.css", "drawing.css"),
     )
     folder = page.with_suffix(FIGURES)
     alone = {f"run-{number}": panel for number, panel in enumerate(drawn.panels, start=1)}
@@ -70,6 +80,9 @@ def write_report(facts: Facts, page: Path) -> dict[str, Path]:
     with replaced(page) as stream:
         stream.write(text.encode(errors="replace"))  # the name of a folder need not be UTF-8
         stream.flush()  # if there is no room for the page, there are no figures either
+        if terms is not None:
+            with replaced(page.with_suffix(TERMS)) as glossary:
+                glossary.write("".join(terms.page(served=False)).encode(errors="replace"))
         with writing(folder), atomic_folder(folder) as partial:
             for path, svg in figures.items():
                 (partial / path.name).write_text(svg, encoding="utf-8", errors="replace")

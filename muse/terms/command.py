@@ -107,7 +107,7 @@ def terms(options: TermsOptions) -> Report:
                 glossary_rows(found, options.min_probability, decided, find, doubted=label == "failed")
             )
         for path, form in outs.items():
-            write_glossary(path, form, rows, way, decided.rejected)
+            write_glossary(path, form, rows, way, decided)
         firsts, files = [row for row in rows if row.rank == 1], [*map(str, outs)]
         sure = sum(not row.unsure for row in firsts)
         fields: dict[str, Any] = {

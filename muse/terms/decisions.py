@@ -5,20 +5,21 @@ or a sheet of it with `accepted` and `rejected` written into its column.
 """
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from muse.errors import BadFile
-from muse.files.tables import TableColumns, read_columns
+from muse.files.tables import TableColumns, read_columns, table_writer
 from muse.ranking.model import shifted
 from muse.terms.glossary import FoundTerm, TermTranslation
 
 ACCEPTED, REJECTED = "accepted", "rejected"
+_NAMES = ("term", "translation", "decision")
 _COLUMNS = TableColumns(
-    {one: (one,) for one in ("term", "translation", "decision")}, header=True,
+    {one: (one,) for one in _NAMES}, header=True,
     advice="give what the page of a glossary saved, or the glossary with its column decision filled in",
 )  # fmt: skip
 _STEPS = 30
@@ -32,6 +33,17 @@ class Decisions:
 
     accepted: Collection[Pair] = ()
     rejected: Collection[Pair] = ()
+
+    @property
+    def rows(self) -> list[tuple[str, str, str]]:
+        """Each term with a translation and the decision."""
+        sides = (self.accepted, ACCEPTED), (self.rejected, REJECTED)
+        return [(*pair, decision) for pairs, decision in sides for pair in pairs]
+
+    def decided(self, pair: Pair, decision: str) -> "Decisions":
+        """These decisions, but this one, or none, of a pair."""
+        rows = [row for row in self.rows if row[:2] != pair]
+        return _of_rows([*rows, (*pair, decision)])
 
     def applied(self, found: Sequence[FoundTerm], top: int) -> list[FoundTerm]:
         """Terms with the `top` best translations that are not rejected.
@@ -86,14 +98,24 @@ def _odds(share: float) -> float:
 
 def read_decisions(path: Path) -> Decisions:
     """The decisions in a table; rows without one are left out. BadFile for any other decision."""
-    found: dict[str, list[Pair]] = {ACCEPTED: [], REJECTED: []}
-    for term, translation, decision in _rows(path):
-        if decision:
-            found[decision].append((term, translation))
+    return _of_rows(_rows(path))
+
+
+def write_decisions(path: Path, decisions: Decisions) -> None:
+    """Write a table that `read_decisions` reads, atomically."""
+    with table_writer(path, dict.fromkeys(_NAMES, str), "tsv") as write:
+        for row in decisions.rows:
+            write([*row])
+
+
+def _of_rows(rows: Iterable[tuple[str, str, str]]) -> Decisions:
+    found: dict[str, list[Pair]] = {ACCEPTED: [], REJECTED: [], "": []}
+    for term, translation, decision in rows:
+        found[decision].append((term, translation))
     return Decisions(dict.fromkeys(found[ACCEPTED]), dict.fromkeys(found[REJECTED]))
 
 
-def _rows(path: Path) -> Iterator[list[str]]:
+def _rows(path: Path) -> Iterator[tuple[str, str, str]]:
     for where, cells in read_columns(path, _COLUMNS):
         term, translation, decision = (cell.strip() for cell in cells)
         if decision not in (ACCEPTED, REJECTED, ""):
@@ -101,4 +123,4 @@ def _rows(path: Path) -> Iterator[list[str]]:
                 f"{where}: expected the decision {ACCEPTED} or {REJECTED}, or none, got {decision[:40]!r}; "
                 "correct it"
             )
-        yield [term, translation, decision]
+        yield term, translation, decision

@@ -3,8 +3,7 @@
 An ending says the format, whatever stands before it.
 """
 
-import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,21 +12,18 @@ from muse.files.tables import FORMS, check_rows, form_of, require_form, table_wr
 from muse.files.writing import check_place, replaced
 from muse.terms.decisions import ACCEPTED, Decisions
 from muse.terms.glossary import FoundTerm
-from muse.terms.page import page_parts
+from muse.terms.kept import lines_of_rows
+from muse.terms.page import page_parts, rows_data
 from muse.terms.program_files import anki_parts, martif_parts, omegat_parts, tbx_parts
-from muse.terms.rows import UNSURE, GlossaryRow
+from muse.terms.rows import COLUMNS, UNSURE, GlossaryRow
 from muse.terms.sentences import Find
 
 _TEXTS: Mapping[str, Callable[[Sequence[GlossaryRow], tuple[str, str]], Iterator[str]]] = {
-    "tbx": tbx_parts, "martif": martif_parts, "omegat": omegat_parts, "anki": anki_parts,
+    "jsonl": lines_of_rows, "tbx": tbx_parts, "martif": martif_parts, "omegat": omegat_parts,
+    "anki": anki_parts,
 }  # fmt: skip
-GLOSSARY_FORMS = (*FORMS, "jsonl", *_TEXTS, "html")
+GLOSSARY_FORMS = (*FORMS, *_TEXTS, "html")
 ENDINGS = {".anki.txt": "anki", ".txt": "omegat", ".utf8": "omegat"}  # beside the names of formats
-_COLUMNS: dict[str, type] = {
-    "term": str, "translation": str, "rank": int, "probability": float, "unsure": bool, "decision": str,
-    "count": int, "translation_count": int, "domain": float, "association": float, "c_value": float,
-    "examples": str, "translation_examples": str,
-}  # fmt: skip
 
 
 def check_glossary(path: Path, form: str | None) -> str:
@@ -69,19 +65,19 @@ def glossary_rows(
 
 
 def write_glossary(
-    path: Path, form: str, rows: Sequence[GlossaryRow], languages: tuple[str, str], rejected: Collection[Any]
+    path: Path, form: str, rows: Sequence[GlossaryRow], languages: tuple[str, str], decisions: Decisions
 ) -> None:
-    """Write rows atomically; the page of a glossary has the pairs `rejected` before too."""
+    """Write rows atomically; the page of a glossary has the `decisions` on other pairs too."""
     if form in FORMS:
         check_rows(path, form, len(rows))
-        with table_writer(path, _COLUMNS, form) as write:
+        with table_writer(path, COLUMNS, form) as write:
             for row in rows:
                 write([_cell(one) for one in vars(row).values()])
         return
     if form == "html":
-        parts = page_parts(rows, languages, path.stem, rejected)
+        parts = page_parts(rows_data(rows), languages, path.stem, decisions)
     else:
-        parts = _json_lines(rows) if form == "jsonl" else _TEXTS[form](rows, languages)
+        parts = _TEXTS[form](rows, languages)
     with replaced(path) as stream:
         for part in parts:
             stream.write(part.encode(errors="replace"))
@@ -91,12 +87,3 @@ def _cell(value: Any) -> Any:
     if isinstance(value, tuple):
         return " | ".join(f"{one.text} ({one.file}:{one.line})" for one in value)
     return None if value != value else value  # noqa: PLR0124 - what nothing is known of
-
-
-def _json_lines(rows: Sequence[GlossaryRow]) -> Iterator[str]:
-    for row in rows:
-        fields = {
-            name: [one._asdict() for one in value] if isinstance(value, tuple) else _cell(value)
-            for name, value in vars(row).items()
-        }
-        yield json.dumps(fields, ensure_ascii=False) + "\n"

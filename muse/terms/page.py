@@ -1,44 +1,51 @@
 """Page: a glossary as one HTML file, in which a person accepts or rejects translations."""
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from muse.examples.index import Example
-from muse.files.pages import page_around
+from muse.files.pages import PageFiles
 from muse.languages import english_name, language_code, writes_right_to_left
+from muse.terms.decisions import Decisions
 from muse.terms.rows import GlossaryRow
+
+_FILES = PageFiles(
+    "terms/templates/page.html", ("palette.css", "terms/templates/page.css"), ("terms/templates/page.js",)
+)
 
 
 def page_parts(
-    rows: Sequence[GlossaryRow],
-    languages: tuple[str, str],
-    title: str,
-    rejected: Collection[tuple[str, str]],
+    rows: str, languages: tuple[str, str], title: str, decisions: Decisions, kept: str = ""
 ) -> Iterator[str]:
-    """The parts of the page in order; it saves the pairs that were `rejected` before too."""
-    styles = "palette.css", "terms/templates/page.css"
-    before, after = page_around(
-        "$rows", "terms/templates/page.html", styles, ("terms/templates/page.js",), languages, title
-    )
+    """The parts of the page in order, for `rows_data` and what was decided, of other pairs too.
+
+    It saves decisions as a file, or, served by the explorer, has it keep them in the file named `kept`.
+    """
+    before, after = _FILES.around(languages, title, served=bool(kept))
+    about = {"kept": kept, "decisions": decisions.rows, "sides": [
+        {"lang": language_code(one) if english_name(one) != one else "",
+         "dir": "rtl" if writes_right_to_left(one) else "ltr"}
+        for one in languages
+    ]}  # fmt: skip
     yield before
-    data = {
-        "rows": [_fields(row) for row in rows],
-        "rejected": [*rejected],
-        "sides": [
-            {"lang": language_code(one) if english_name(one) != one else "",
-             "dir": "rtl" if writes_right_to_left(one) else "ltr"}
-            for one in languages
-        ],
-    }  # fmt: skip
-    yield json.dumps(data, ensure_ascii=False).replace("<", "\\u003c") + "\n"
+    yield f'{{"rows": {rows}, "about": {_data(about)}}}\n'
     yield after
+
+
+def rows_data(rows: Sequence[GlossaryRow]) -> str:
+    """What the page has of rows, as JSON."""
+    return _data([_fields(row) for row in rows])
+
+
+def _data(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False).replace("<", "\\u003c")
 
 
 def _fields(row: GlossaryRow) -> dict[str, Any]:
     return {
         "term": row.term, "translation": row.translation, "probability": row.probability,
-        "unsure": row.unsure, "decision": row.decision, "counts": [row.count, row.translation_count],
+        "unsure": row.unsure, "counts": [row.count, row.translation_count],
         "examples": [[*map(_example, some)] for some in (row.examples, row.translation_examples)],
     }  # fmt: skip
 

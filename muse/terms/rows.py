@@ -7,6 +7,12 @@ from itertools import groupby
 from muse.examples.index import Example
 
 UNSURE = 0.5  # a translation of a lower probability is more likely wrong than right
+EXAMPLES = ("examples", "translation_examples")
+COLUMNS: dict[str, type] = {
+    "term": str, "translation": str, "rank": int, "probability": float, "unsure": bool, "decision": str,
+    "count": int, "translation_count": int, "domain": float, "association": float, "c_value": float,
+    **dict.fromkeys(EXAMPLES, str),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ from muse.web.routes import AT_ONCE as AT_WORK
 from muse.web.routes import router
 
 PAGE = Path(__file__).parent / "page"
-PALETTE = PAGE.parents[1] / "palette.css"  # of the report, and of the page of linked texts, too
+PALETTE = PAGE.parents[1] / "palette.css"  # of all other pages too
 LARGEST_HEAD = 32 * 1024  # bytes of a request's line and headers
 AT_ONCE = 100  # connections and requests: more than the browsers of a person open
 # No resources or scripts from other sites, no inline scripts, no framing.
@@ -47,7 +47,7 @@ HEADERS = [
 ]  # fmt: skip
 NOT_SERVED = {
     404: "there is nothing at this address; the API is described at /openapi.json",
-    405: "the method must be GET or HEAD",
+    405: "the method must be {}",
 }
 STATUS = {Unknown: 404, MissingExtra: 503}  # of errors; of all others 422
 
@@ -65,8 +65,8 @@ def create_app(explorer: Explorer, *, hosts: Sequence[str] | None = None) -> Fas
     def palette() -> FileResponse:
         return FileResponse(PALETTE)
 
-    if has("links"):
-        app.mount("/page/links", StaticFiles(directory=PAGE.parents[1] / "links" / "templates"))
+    for package in filter(has, ("links", "terms")):
+        app.mount(f"/page/{package}", StaticFiles(directory=PAGE.parents[1] / package / "templates"))
     app.mount("/page", StaticFiles(directory=PAGE))
 
     @app.get("/", include_in_schema=False)
@@ -105,8 +105,10 @@ async def _problem(request: Request, error: Exception) -> JSONResponse:
         status = 422
         text = "; ".join(f"{'.'.join(map(str, one['loc'][1:]))}: {one['msg']}" for one in error.errors())
     elif isinstance(error, HTTPException):
-        status, text = error.status_code, NOT_SERVED.get(error.status_code, error.detail)
-        headers = {"allow": "GET, HEAD"} if status == 405 else None
+        allowed = "POST" if (error.headers or {}).get("Allow") == "POST" else "GET, HEAD"
+        status = error.status_code
+        text = NOT_SERVED.get(status, error.detail).replace("{}", allowed.replace(", ", " or "))
+        headers = {"allow": allowed} if status == 405 else None
     return JSONResponse(Problem(error=text, **more).model_dump(), status, headers)
 
 

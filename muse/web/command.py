@@ -2,6 +2,7 @@
 
 import json
 from contextlib import suppress
+from pathlib import Path
 
 from muse.commands.command import command
 from muse.commands.outputs import echo
@@ -11,6 +12,10 @@ from muse.options import Backend, Common, Device, OneSpace, Seed, Threads, optio
 class ServeOptions(OneSpace, Backend, Seed, Device, Threads, Common):
     """The options of `muse serve`."""
 
+    terms: Path | None = option(
+        None, section="Input", package="terms", metavar="FILE",
+        help="Glossary of muse terms, .jsonl, to show, accept and reject; what is decided is kept beside it.",
+    )  # fmt: skip
     host: str = option("127.0.0.1", section="Address", metavar="HOST", help="Address to listen on.")
     port: int = option(
         8765, section="Address", metavar="PORT", least=0, most=65535,
@@ -25,9 +30,10 @@ class ServeOptions(OneSpace, Backend, Seed, Device, Threads, Common):
 def serve(options: ServeOptions) -> None:
     """Explore a SPACE in the browser.
 
-    The explorer shows words, sentences, neighbours and a map of the space. Stop it with Ctrl-C. Its API is
-    described at /openapi.json.
+    The explorer shows words, sentences, neighbours and a map of the space, and with --terms a glossary. Stop
+    it with Ctrl-C. Its API is described at /openapi.json.
     """
+    from muse.optional import load
     from muse.run.runtime import pick_device
     from muse.space import load_space
     from muse.web.explorer import Explorer
@@ -37,7 +43,8 @@ def serve(options: ServeOptions) -> None:
     with bind(options.host, options.port, allow_remote=options.allow_remote) as listening:
         # Into memory: a file that is cut short under a memory map would end the server.
         space = load_space(options.space, device=device, into_memory=True)
-        explorer = Explorer(space, options.space.resolve().name, options.seed)
+        terms = options.terms and load("terms.kept").KeptGlossary.read(options.terms, space.languages)
+        explorer = Explorer(space, options.space.resolve().name, options.seed, terms)
         explorer.fill_caches()
         explorer.pictures.begin(explorer.direction(None, None))  # there before a page asks for it
         from muse.web.app import create_app

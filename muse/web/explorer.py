@@ -44,7 +44,7 @@ class Suggestions:
 
     def __init__(self, words: Sequence[str], texts: Iterable[str] = ()) -> None:
         self._words = words
-        self._spellings = _LineIndex(typed(word) for word in islice(words, WORDS))
+        self._spellings = _LineIndex(_as_typed(word) for word in islice(words, WORDS))
         self._texts = _LineIndex(_spaced(text[:LONGEST]) for text in islice(texts, WORDS))
 
     def best(self, prefix: str, top: int) -> list[tuple[str, int]]:
@@ -55,13 +55,15 @@ class Suggestions:
         >>> words = Suggestions(["de", "etc", "été", "Etna", "eau"])
         >>> words.best("et", 2), words.best("ét", 2)
         ([('etc', 2), ('été', 3)], [('été', 3), ('etc', 2)])
+        >>> Suggestions(["pomme", "pomme_de_terre"]).best("Pomme de", 2)
+        [('pomme_de_terre', 2)]
         >>> Suggestions(["a", "b", "c"], ["A dog runs.", "Two dogs", "Hotdog"]).best("DOG", 5)
         [('a', 1), ('b', 2)]
         """
-        start, spaced, exactly = typed(prefix), _spaced(prefix), casefolded(prefix)
+        start, spaced, exactly = _as_typed(prefix), _spaced(prefix), casefolded(prefix).replace(" ", "_")
         first, others = list[int](), list[int]()
         for row in self._spellings.having(f"\n{start}") if start.strip() else ():
-            if prefix.isascii() or casefolded(self._words[row]).startswith(exactly):
+            if prefix.isascii() or casefolded(self._words[row]).replace(" ", "_").startswith(exactly):
                 first.append(row)
             else:
                 others.append(row)
@@ -71,6 +73,11 @@ class Suggestions:
         if len(rows) < top and spaced:
             rows |= dict.fromkeys(islice(self._texts.having(spaced), top))
         return [(self._words[row], row + 1) for row in islice(rows, top)]
+
+
+def _as_typed(word: str) -> str:
+    """A word, or a unit of several with either sign between, as it is typed."""
+    return typed(word).replace("_", " ")
 
 
 class _LineIndex:
@@ -107,12 +114,14 @@ class Unknown(BadSetting):
 class Explorer:
     """A space with cached results; `seed` is the random seed of the pictures.
 
+    `terms` is a `muse.terms.kept.KeptGlossary`, or None.
     One query is answered at a time: several at once would only compete for the cores.
     """
 
     space: Space
     name: str
     seed: int = 0
+    terms: Any = None
     pictures: Pictures = field(init=False, repr=False)
     _background: Background = field(default_factory=Background, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
@@ -162,6 +171,11 @@ class Explorer:
             choices = translator.choices(line)  # first: what it looks up, `translate` finds cached
             return retrieval, translator.translate([line])[0], choices
 
+    def entry(self, language: str, text: str) -> str | None:
+        """The unit of several words that a text is, if the space has it."""
+        parts = text.split()
+        return lookup_entry(" ".join(parts), self.space.vectors(language)) if len(parts) > 1 else None
+
     def link(self, direction: Direction, texts: tuple[str, str]) -> Any:
         """A sentence and its translation with the links between their words, a `muse.links.pair.LinkedPair`.
 
@@ -184,6 +198,18 @@ class Explorer:
         """
         form = self._form(direction[0], word)
         return load("examples.lookup").find_examples(self.space, direction, form, answer)
+
+    @property
+    def glossary(self) -> Any:
+        """The glossary; Unknown without one."""
+        if self.terms is None:
+            raise Unknown("a glossary is needed, and none was given; run muse serve --terms FILE", [], [])
+        return self.terms
+
+    def decide(self, pair: tuple[str, str], decision: str) -> None:
+        """Keep what was decided of a term and its translation; Unknown if the glossary lacks them."""
+        if not self.glossary.decide(pair, decision):
+            raise Unknown(f"{' – '.join(pair)!r} is not in the glossary", [], [])
 
     def suggestions(self, language: str, prefix: str, top: int) -> list[tuple[str, int]]:
         """The `top` most frequent words of a language with a prefix, with their frequency ranks.

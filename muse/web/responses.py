@@ -76,13 +76,17 @@ class Token(BaseModel):
 
 
 class SentenceAnswer(BaseModel):
-    """A sentence translated word by word: its tokens, and the text of their best translations."""
+    """A sentence translated word by word: its tokens, and the text of their best translations.
+
+    `entry` is the unit of several words that the whole text is, if the space has it.
+    """
 
     source: str
     target: str
     retrieval: str
     answers: AnswersBy
     text: str
+    entry: str | None
     tokens: list[Token]
 
 
@@ -163,6 +167,7 @@ class VectorFile(BaseModel):
 class Language(BaseModel):
     """A language of a space, the number of its words, a few examples, and the evidence for its mapping.
 
+    Behind the words are `units` of several words that were found in text.
     It is `ranked` if it has words, most frequent first, and not rows in no order, whose ids are its words.
     The pivot, which was not mapped, has no verdict and no signature. `expected_p_at_1` percent of its first
     translations into the pivot are expected to be right, `expected_ci95` is the interval.
@@ -170,6 +175,7 @@ class Language(BaseModel):
 
     name: str
     words: int
+    units: int
     ranked: bool
     examples: list[str]
     verdict: Judgement | None
@@ -201,12 +207,21 @@ class SpaceFacts(BaseModel):
 class SpacesAnswer(BaseModel):
     """The spaces of this server: always one; `links` is whether it links words of sentences.
 
-    `examples` are the languages with an index of sentences.
+    `examples` are the languages with an index of sentences; `terms` is whether there is a glossary.
     """
 
     spaces: list[SpaceFacts]
     links: bool
     examples: list[str] = []
+    terms: bool = False
+
+
+class Decided(BaseModel):
+    """What was decided of a translation: accepted, rejected, or nothing any more."""
+
+    term: str
+    translation: str
+    decision: str
 
 
 class Suggested(BaseModel):

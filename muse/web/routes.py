@@ -5,9 +5,10 @@ Pages of other sites are refused, and few requests are worked on at once; the ot
 """
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import APIRouter, Depends, HTTPException, Query, Request
+from fastapi.responses import HTMLResponse
 
 from muse.errors import BadSetting
 from muse.evaluation.score import look_up_signature
@@ -67,9 +68,12 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 async def refuse_other_sites(request: Request) -> None:
     """Raise 403 for a request of another site's page, which cannot read the answer, but can cause the work.
 
-    Browsers say so of every request to this machine; programs say nothing, and are answered.
+    Browsers say so of every request to this machine, and of one that may change something to others too, by
+    its origin; programs say nothing, and are answered.
     """
-    if request.headers.get("sec-fetch-site") in OTHER_SITES:
+    origin = request.headers.get("origin")
+    elsewhere = origin is not None and origin.partition("://")[2] != request.headers.get("host")
+    if elsewhere or request.headers.get("sec-fetch-site") in OTHER_SITES:
         raise HTTPException(403, "expected a request of the explorer's page or a program, got another site's")
 
 
@@ -96,7 +100,9 @@ def spaces(explorer: Asked) -> responses.SpacesAnswer:
     """The explored space."""
     examples = {language: explorer.examples(language) for language in explorer.space.languages}
     facts = space_answer(explorer.space, explorer.name, examples)
-    return responses.SpacesAnswer(spaces=[facts], links=has("links"), examples=explorer.indexed)
+    return responses.SpacesAnswer(
+        spaces=[facts], links=has("links"), examples=explorer.indexed, terms=explorer.terms is not None
+    )
 
 
 def space_answer(space: Space, name: str, examples: Mapping[str, list[str]]) -> responses.SpaceFacts:
@@ -127,7 +133,8 @@ def _language(space: Space, name: str, examples: list[str]) -> responses.Languag
     expected = None if table is None else ExpectedPrecision.of_report(table.report)
     return responses.Language(
         name=name,
-        words=len(vectors),
+        words=len(vectors) - entry.units,
+        units=entry.units,
         ranked=vectors.frequency_ordered,
         examples=examples,
         verdict=_read(responses.Judgement, entry.verdict.fields) if mapped else None,
@@ -164,9 +171,11 @@ def translate(explorer: Asked, word: Word, way: Way, top: Top = 10) -> responses
 def suggest(explorer: Asked, lang: Lang = None, prefix: Prefix = "", top: Top = 8) -> responses.SuggestAnswer:
     """The most frequent words with a prefix; capitals and accents make no difference."""
     language = lang or explorer.direction(None, None)[0]
-    ranked = explorer.space.vectors(language).frequency_ordered
+    ranked = len(explorer.space.words(language)) if explorer.space.vectors(language).frequency_ordered else 0
     words = [
-        responses.Suggested(word=word, rank=rank if ranked else None, **_text(explorer, language, word))
+        responses.Suggested(
+            word=word, rank=rank if rank <= ranked else None, **_text(explorer, language, word)
+        )
         for word, rank in explorer.suggestions(language, prefix, top)
     ]
     return responses.SuggestAnswer(language=language, prefix=prefix, words=words)
@@ -198,7 +207,7 @@ def sentence(explorer: Asked, text: Text, way: Way) -> responses.SentenceAnswer:
     ]
     return responses.SentenceAnswer(
         source=way[0], target=way[1], retrieval=str(retrieval), answers=explorer.answers(way),
-        text=translated, tokens=tokens,
+        text=translated, entry=explorer.entry(way[0], text), tokens=tokens,
     )  # fmt: skip
 
 
@@ -266,6 +275,21 @@ def place(explorer: Asked, word: Word, way: Way, answer: Known = None) -> respon
         word=word, form=found.form, language=way[0], x=x, y=y, exact=found.exact, near=found.near,
         answer=landmark,
     )  # fmt: skip
+
+
+@working.post("/decisions")
+def decide(
+    explorer: Asked, term: Word, translation: Word, decision: Literal["accepted", "rejected", ""]
+) -> responses.Decided:
+    """Keep what was decided of a translation in the glossary: accepted, rejected, or nothing any more."""
+    explorer.decide((term, translation), decision)
+    return responses.Decided(term=term, translation=translation, decision=decision)
+
+
+@router.get("/terms", include_in_schema=False)
+def terms(explorer: Asked) -> HTMLResponse:
+    """The page of the glossary, which shows and sends decisions."""
+    return HTMLResponse("".join(explorer.glossary.page(served=True)))
 
 
 router.include_router(working)

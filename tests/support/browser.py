@@ -34,13 +34,13 @@ def home() -> Iterator[str]:
 
 
 @contextmanager
-def serving(space: Space) -> Iterator[str]:
-    """The address of a server with this space fr, en."""
+def serving(space: Space, terms: Any = None) -> Iterator[str]:
+    """The address of a server with this space fr, en, and with a glossary of it."""
     from muse.web.app import create_app, make_server
     from muse.web.explorer import Explorer
     from muse.web.server import bind, url
 
-    explorer = Explorer(space, "fr-en")
+    explorer = Explorer(space, "fr-en", terms=terms)
     explorer.pictures.begin(("fr", "en"))
     listening = bind()
     server = make_server(create_app(explorer))

@@ -126,7 +126,7 @@ def test_other_programs_files_are_read_back(tmp_path: Path) -> None:
     ]
     for name, form in (("a.tbx", "tbx"), ("a.martif", "martif"), ("a.txt", "omegat"), ("a.anki.txt", "anki")):
         assert check_glossary(tmp_path / name, None) == form
-        write_glossary(tmp_path / name, form, rows, ("fr", "en"), [])
+        write_glossary(tmp_path / name, form, rows, ("fr", "en"), Decisions())
     for name in ("a.tbx", "a.martif"):
         assert read_lexicon(tmp_path / name, languages=("fr", "en")).pairs == (("a <b>", "c & d"), ("f", "g"))
     first, second = (tmp_path / "a.txt").read_text().splitlines()

@@ -48,6 +48,7 @@ def test_head_is_get_without_the_body(client: Client, path: str) -> None:
         ("GET", "/page/", {}, 404),
         ("GET", "/api/translate?word=nosuch", {}, 404),
         ("POST", "/healthz", {}, 405),
+        ("GET", "/terms", {}, 404),
         ("DELETE", "/api/translate?word=roi", {}, 405),
         ("PUT", "/page/explorer.js", {"content": b"x"}, 405),
         ("OPTIONS", "/", {}, 405),

@@ -3,13 +3,16 @@ const PART = 200; // rows that are shown at once
 const SOON = 150; // milliseconds after the last key
 const DECISIONS = { accepted: "Accept", rejected: "Reject" };
 const $ = (id) => document.getElementById(id);
-const { rows, rejected, sides } = JSON.parse($("data").textContent);
+const { rows, about: { kept, sides, decisions } } = JSON.parse($("data").textContent);
+const key = (term, translation) => `${term}\n${translation}`;
+const decided = new Map(decisions.map((one) => [key(...one), one])); // of other pairs too
+rows.forEach((row) => { row.decision = decided.get(key(row.term, row.translation))?.[2] ?? ""; });
 const folded = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
 const wanted = {
   all: () => true, likely: (row) => !row.unsure, open: (row) => !row.decision,
   accepted: (row) => row.decision === "accepted", rejected: (row) => row.decision === "rejected",
 };
-let [found, shown, soon, unsaved] = [rows, 0, null, false];
+let [found, shown, soon, unsaved, told] = [rows, 0, null, false, Promise.resolve()];
 
 function element(name, more = {}, ...parts) {
   const made = Object.assign(document.createElement(name), more);
@@ -40,9 +43,10 @@ function item(row) {
   const buttons = Object.entries(DECISIONS).map(([decision, label]) => {
     const button = element("button", { type: "button", ariaLabel: `${label}: ${row.term} – ${row.translation}` }, label);
     button.addEventListener("click", () => {
-      row.decision = row.decision === decision ? "" : decision;
-      unsaved = true;
+      const before = row.decision;
+      decide(row, before === decision ? "" : decision);
       press();
+      if (kept) told = told.then(() => tell(row)).catch(() => { decide(row, before); press(); });
     });
     return [decision, button];
   });
@@ -54,6 +58,20 @@ function item(row) {
     made.append(element("details", {}, element("summary", {}, "Examples"), element("div", {}, ...both)));
   }
   return made;
+}
+
+function decide(row, decision) {
+  row.decision = decision;
+  decided.set(key(row.term, row.translation), [row.term, row.translation, decision]);
+  unsaved = !kept;
+}
+
+// Has the explorer keep the decision on a row, one after the other.
+async function tell({ term, translation, decision }) {
+  const answer = await fetch(`/api/decisions?${new URLSearchParams({ term, translation, decision })}`, { method: "POST" }).catch(() => null);
+  const why = answer?.ok ? "" : (await answer?.json().catch(() => null))?.error ?? "muse serve does not answer";
+  $("trouble").textContent = why && `The decision on ${term} was not kept: ${why}`;
+  if (why) throw new Error(why);
 }
 
 function more() {
@@ -73,9 +91,8 @@ function find() {
 }
 
 function save() {
-  const decided = rows.filter((row) => row.decision).map((row) => [row.term, row.translation, row.decision]);
-  const before = rejected.map((pair) => [...pair, "rejected"]);
-  const lines = [["term", "translation", "decision"], ...decided, ...before].map((cells) => `${cells.join("\t")}\n`);
+  const all = [...decided.values()].filter(([, , decision]) => decision);
+  const lines = [["term", "translation", "decision"], ...all].map((cells) => `${cells.join("\t")}\n`);
   const href = URL.createObjectURL(new Blob(lines, { type: "text/tab-separated-values" }));
   element("a", { href, download: "decisions.tsv" }).click();
   URL.revokeObjectURL(href);
@@ -99,4 +116,9 @@ $("which").addEventListener("change", find);
 $("more").addEventListener("click", more);
 $("save").addEventListener("click", save);
 addEventListener("beforeunload", (event) => { if (unsaved) event.preventDefault(); });
+if (kept) {
+  $("kept").textContent = kept;
+  $("served").hidden = false;
+  $("alone").hidden = $("save").hidden = true;
+}
 find();

@@ -37,7 +37,9 @@ let dimming = null;
 
 async function start() {
   try {
-    ({ spaces: [page.space], links: page.links, examples: page.examples } = await ask("/api/spaces"));
+    const known = await ask("/api/spaces");
+    ({ spaces: [page.space], links: page.links, examples: page.examples } = known);
+    $("terms").hidden = !known.terms;
   } catch (error) {
     showTrouble(error, {}, page, () => { clearTrouble(); start(); });
     return;
@@ -172,6 +174,10 @@ async function rateLater({ source, target, form }, signal) {
 }
 
 function tellSentence(found) {
+  if (found.entry) { // a unit of several words
+    answer({ kind: "word", track: false });
+    return;
+  }
   show(found, showSentence(found, page));
   announce(found.text);
   atlas.release();

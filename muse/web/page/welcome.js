@@ -15,7 +15,8 @@ const LINES = [
 ];
 
 export function showSpace(space) {
-  const words = space.languages.map((one) => `${one.words.toLocaleString("en")} ${named(one.name)} ${one.ranked ? "words" : "rows"}`);
+  const words = space.languages.map((one) => (
+    `${one.words.toLocaleString("en")} ${named(one.name)} ${one.ranked ? "words" : "rows"}${one.units ? `, ${one.units.toLocaleString("en")} units` : ""}`));
   $("space").textContent = space.name;
   const right = space.languages.filter((one) => one.expected_p_at_1 !== null).map((one) => (
     `about ${Math.round(one.expected_p_at_1)} % of first translations are right`));
