@@ -10,9 +10,9 @@ does. z-norm has the moments of the task's own sentences, language by language (
 that an encoder learned are those of `muse export --format space --encoder FOLDER`; the bivcd space is that of
 bivcd.py. The combinations are the prefixes of the list: the first one, two and four. --encoders
 are the trained encoders to put beside them, CVM-add among them, as they are and z-normed; SIF has its weights
-from ranks. --powers adds .5, 2, 3 and all three to -inf, 1 and inf (table 4 of the paper), and 2 with signs
-kept (2s; .5 and 3 keep them anyway), on the first space or on all combinations, z-normed. Rows that --out
-has are not made again.
+from ranks. --powers adds -1, 0, .5, 2, 3 and the last three to -inf, 1 and inf (table 4 of the paper), and 2
+with signs kept (2s; .5 and 3 keep them anyway), on the first space or on all combinations, z-normed. Rows
+that --out has are not made again.
 """
 
 import argparse
@@ -39,7 +39,8 @@ from muse.space import Space, load_space
 
 MEANS = ("mean", "power-mean[-inf,1,inf]", "power-mean[-inf,1,inf,3]")
 MORE_POWERS = tuple(
-    f"power-mean[-inf,1,inf,{more}]+znorm" for more in ("0.5", "2", "2s", "3", "0.5,2,3", "0.5,2s,3")
+    f"power-mean[-inf,1,inf,{more}]+znorm"
+    for more in ("-1", "0", "0.5", "2", "2s", "3", "0.5,2,3", "0.5,2s,3")
 )
 KEY = ("language", "task", "spaces", "encoder", "runs", "seed")
 COLUMNS = (
@@ -125,7 +126,7 @@ def main() -> None:
     parser.add_argument("--counts", type=numbers, default=[1, 2, 4], help="of spaces, such as 1,2,4")
     parser.add_argument("--corrected", action="store_true", help="with z-norm alone")
     parser.add_argument(
-        "--powers", nargs="?", const="first", choices=("first", "all"), help="also .5, 2, 2s, 3"
+        "--powers", nargs="?", const="first", choices=("first", "all"), help="also -1, 0, .5, 2, 2s, 3"
     )
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)

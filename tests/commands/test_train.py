@@ -111,7 +111,7 @@ BAD_SETTINGS: dict[str, tuple[list[object], list[str]]] = {
     "margin": (["--loss", "rank", "--margin", 0], ["margin must be", "above 0"]),
     "scale elsewhere": (["--loss", "rank", "--scale", 2], ["--scale", "rank"]),
     "rate": (["--rate", -1], ["rate must be", "above 0"]),
-    "powers": (["--powers", "0,1"], ["p = 0"]),
+    "powers": (["--powers", "nan,1"], ["a power must be a number"]),
     "signed powers": (["--powers", "3s"], ["got 3s"]),
 }
 WRONG_USAGE = ("lambda elsewhere", "margin elsewhere", "scale elsewhere")

@@ -175,7 +175,9 @@ def test_high_powers_neither_vanish_nor_overflow() -> None:
 
 def test_power_means_rise_with_the_power() -> None:
     of, rows = drawn([5, 9, 2]), torch.from_numpy(np.abs(ROWS))
-    ordered = torch.stack([power_means(of, rows, [p]) for p in (-math.inf, 0.5, 1, 2, 3, 40, math.inf)])
+    ordered = torch.stack(
+        [power_means(of, rows, [p]) for p in (-math.inf, -40, -1, 0, 0.5, 1, 2, 3, 40, math.inf)]
+    )
     assert (ordered.diff(dim=0) >= -1e-5).all()
 
 
@@ -212,11 +214,23 @@ def test_sums_go_by_pieces_where_sentences_are_long(monkeypatch: pytest.MonkeyPa
         np.testing.assert_allclose(one, other, atol=1e-5)
 
 
-@pytest.mark.parametrize("p", [0, 0.0, -1, -0.5, math.nan])
-def test_powers_without_a_mean_are_refused(p: float) -> None:
-    why = "geometric mean" if p == 0 else "infinite at 0"
-    with pytest.raises(BadSetting, match=why):
-        check_powers([1, p])
+def test_a_power_is_a_number() -> None:
+    with pytest.raises(BadSetting, match=r"a power must be a number.*, got nan"):
+        check_powers([1, math.nan])
+
+
+@pytest.mark.parametrize(
+    ("p", "words", "expected"),
+    [
+        (-1, [1, 4, 4], 2), (-2, [1, -2], math.sqrt(8 / 5)), (-1, [-1, -3], -1.5), (-0.5, [1, 4], 16 / 9),
+        (-1, [1, -2], 4), (-1, [1, 0], 0), (-1, [2, -2], 2e9), (-40, [1e-9, 1], 1e-9 * 2 ** (1 / 40)),
+        (0, [1, -4, 2], 2), (0, [3, 0], 0),
+    ],
+)  # fmt: skip
+def test_powers_up_to_0(p: float, words: list[float], expected: float) -> None:
+    """Harmonic and geometric means by hand, at their poles finite, and at 0 zero."""
+    found = power_means(Ragged.of([[*range(len(words))]]), torch.tensor(words)[:, None].float(), [p])
+    np.testing.assert_allclose(found, [[expected]], rtol=1e-6)
 
 
 @pytest.mark.parametrize("p", [3, 1, 0.5, 0, -2, math.inf, math.nan])

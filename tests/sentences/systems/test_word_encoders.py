@@ -1,6 +1,7 @@
 """Encoders of words: several processes share every batch and write one folder, as one process would."""
 
 import json
+import math
 import os
 import sys
 from functools import partial
@@ -139,7 +140,7 @@ def test_a_request_is_checked_from_python_too(tmp_path: Path) -> None:
         ({"parallel": parallel, "preset": "paper"}, "preset of x-cbow must be one of small; got 'paper'"),
         ({"parallel": parallel, "config": {"power": 1}}, "chosen, powers, dropout; got 'power'"),
         ({"parallel": parallel, "trainer": {"pace": 1}}, "one of epochs, .*; got 'pace'"),
-        ({"parallel": parallel, "config": {"powers": (0.0,)}}, "p = 0"),
+        ({"parallel": parallel, "config": {"powers": (math.nan,)}}, "a power must be a number"),
         ({"parallel": parallel, "nli": parallel[0]}, "x-cbow does not use --nli"),
         ({"parallel": parallel, "backbone": tmp_path}, "takes no --backbone"),
     ]
