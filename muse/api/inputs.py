@@ -88,11 +88,11 @@ def read_side(config: AlignConfig, language: str, given: VectorSource, progress:
     Words whose vectors are all zeros are left out, with a warning: nothing can be learned of them. Unlabelled
     vectors keep their numbers, and no search finds those that are all zeros.
     """
-    listed, texts, column = (given_for(config, language, what) for what in (*OF_ROWS, "column"))
+    listed, texts, column, ids = (given_for(config, language, what) for what in (*OF_ROWS, "column", "id"))
     name, files = given, tuple[Path, ...]()
     if isinstance(given, HeldVectors):
         words = None if listed is None else ()
-        options = ReadOptions(language, config.max_vocab, config.lower, words, column)
+        options = ReadOptions(language, config.max_vocab, config.lower, words, column, ids)
         check_options(Path(language), options)
         vectors = gather(with_texts(_table_of(given, Path(language)), texts), options)
         name = Path("the array")  # without files: the digest stands for them
@@ -100,7 +100,7 @@ def read_side(config: AlignConfig, language: str, given: VectorSource, progress:
         vectors = read_vectors(
             given, language=language, max_vocab=config.max_vocab, lowercase=config.lower,
             words=None if listed is None else [word for word in read_lines(listed) if word], texts=texts,
-            column=column, progress=progress,
+            column=column, id_column=ids, progress=progress,
         )  # fmt: skip
         files = tuple(file for file in (given, listed, texts) if file is not None)
     check_language(language, vectors.words)

@@ -24,6 +24,10 @@ class MapOptions(OneSpace, Common, Threads):
         None, section="Input", metavar="NAME", only=ROWS,
         help="Of unlabelled vectors: the column or the named vector to read, where several have vectors.",
     )  # fmt: skip
+    id: str | None = option(
+        None, section="Input", metavar="NAME", only=ROWS,
+        help="Of unlabelled vectors: the column of their ids, where it is not called id, _id, uuid or alike.",
+    )  # fmt: skip
     among: str | None = option(
         None, section="What it does", metavar="LANG", only=ROWS,
         help="Map unlabelled vectors among the unchanged ones of this language, to search those where they "
@@ -110,7 +114,7 @@ def _stream(options: MapOptions, out: Path) -> Report:
             f"--among needs another language than --lang, got {options.lang!r} twice; change one"
         )
     files = StoreFiles(
-        options.vectors, out, options.column, options.float16, options.among, options.vectors_only
+        options.vectors, out, options.column, options.float16, options.among, options.vectors_only, options.id
     )
     check_row_file(out, STORE_ENDINGS, half=files.half)
     loaded = open_space(options.space, "cpu", options.quiet)

@@ -12,7 +12,7 @@ import re
 import shlex
 import tarfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -194,21 +194,17 @@ def _share(file: Beginning, sign: str) -> float:
 
 
 _KEYS = re.compile(
-    rb'"(?:_?id|ids|custom_id|pk|uuid|doc_id|points|hits|rows|_source|_additional|predictions|vectors?|embeddings?)"'
-    rb"\s*:",
+    rb'"(?:_?id|ids|custom_id|points|hits|rows|_source|_additional|predictions|vectors?|embeddings?)"\s*:',
     re.IGNORECASE,
 )
-WORD_NAMES = ("word", "token", "term")  # what a word is called
-_WORD = re.compile(rb'"(?:word|token|term)"\s*:')  # these are words, and no items
-_WORD_LINES = re.compile(
-    r'\s*\{"(?:word|token|term)"\s*:\s*"|\s*\{"[^"]+"\s*:\s*\[[^\]]*\],\s*"(?:word|token|term)"\s*:'
-)
+_STRING, _LIST = r'"(?:[^"\\]|\\.)*"', r'"?\[\s*-?[\d.][^\[\]{}"]*\]?"?'
+_PAIR, _TO_LIST = rf'\s*{_STRING}\s*:\s*(?:{_STRING}|[^\s"\[\]{{}},]+)\s*', rf"\s*{_STRING}\s*:\s*{_LIST}\s*"
+_ROW = re.compile(rf"\{{(?:(?:{_PAIR},)+{_TO_LIST}|{_TO_LIST},{_PAIR})".encode())  # a value and a vector
 
 
 def _is_store(file: Beginning) -> bool:
     start = file.head.lstrip()
-    before, _, _ = start.partition(b"[")  # a vector
-    return start.startswith(b"{") and _KEYS.search(start) is not None and _WORD.search(before) is None
+    return start.startswith(b"{") and (_KEYS.search(start) or _ROW.match(start)) is not None
 
 
 # Lists of numbers as JSON, numpy, Postgres and Python's tuples write them; some leave out the middle.
@@ -219,7 +215,10 @@ SPARSE_CELL = re.compile(r"\{[0-9]+:[^{}]*\}/[0-9]+")
 INTEGER = re.compile(r"-?[1-9][0-9]{0,18}|0")
 NULLS = ("", "\\N", "NULL")
 CSV_SAMPLE = 100  # rows that tell the columns of vectors
-_MAY_BE_CSV = re.compile(rb"(?:^|[\",;\t\n])[\[{(] *[-+]?[0-9.]")
+_MAY_BE_CSV = re.compile(rb"(?:^|[\",;:=\s])[\[{(]\s*[-+]?[0-9.]")
+_BEFORE_LIST = re.compile(r"^(\S[^\[({]*?)[\s:=,;]{1,9}(?=[\[({])")
+_AFTER_LIST = re.compile(r"(?<=[\])}])[,;\s]{0,9}$")
+_COUNTS = re.compile(r"\d+ \d+\s*")
 
 
 @dataclass(frozen=True)
@@ -238,7 +237,8 @@ def csv_form(source: Source) -> CsvForm | None:
         return None
     head = source.peek(LONG_HEAD)
     text = head.removeprefix(BOM).decode(errors="replace")
-    forms = (_form(text, delimiter, whole=len(head) < LONG_HEAD) for delimiter in ",;\t")
+    texts = {**dict.fromkeys(",;\t", text), " ": "\n".join(bracketed(text.splitlines()))}
+    forms = (_form(one, delimiter, whole=len(head) < LONG_HEAD) for delimiter, one in texts.items())
     try:
         return next((form for form in forms if form is not None), None)
     except BadFile as error:
@@ -247,7 +247,7 @@ def csv_form(source: Source) -> CsvForm | None:
 
 def _form(text: str, delimiter: str, *, whole: bool) -> CsvForm | None:
     try:
-        reader = csv.reader(StringIO(text), delimiter=delimiter)
+        reader = csv.reader(StringIO(text), delimiter=delimiter.replace(" ", "\t"))
         records = [record for record in islice(reader, CSV_SAMPLE) if record]
     except csv.Error:
         return None
@@ -258,7 +258,7 @@ def _form(text: str, delimiter: str, *, whole: bool) -> CsvForm | None:
     first = records[0]
     values = [cell in NULLS or _is_vector(cell) or INTEGER.fullmatch(cell) is not None for cell in first]
     header = len(set(first)) == len(first) and not any(values[not first[0] :])  # an index has no name
-    names = tuple(first) if header else tuple(map(str, range(1, len(first) + 1)))
+    names = tuple(first) if header else tuple(f"column{place}" for place in range(1, len(first) + 1))
     columns = zip(names, zip(*records[header:], strict=True), strict=False)
     known = {name: [cell for cell in cells if cell not in NULLS] for name, cells in columns}
     if cut := next((cell for cells in known.values() for cell in cells if _CUT.fullmatch(cell)), None):
@@ -268,6 +268,17 @@ def _form(text: str, delimiter: str, *, whole: bool) -> CsvForm | None:
         )
     found = tuple(name for name, cells in known.items() if cells and all(map(_is_vector, cells)))
     return CsvForm(delimiter, names, found, header) if found else None
+
+
+def bracketed(lines: Iterable[str]) -> Iterator[str]:
+    r"""Lines with a word and its list, maybe over several lines, as CSV has them: a tab between, and quoted.
+
+    >>> list(bracketed(["2 3", "a b [1 2", " 3]", "c: (4, 5, 6),"]))
+    ['', 'a b\t"[1 2', ' 3]"', 'c\t"(4, 5, 6)"']
+    """
+    for number, line in enumerate(lines):
+        begun = _BEFORE_LIST.sub(r'\1\t"', line, count=1)
+        yield "" if not number and _COUNTS.fullmatch(line) else _AFTER_LIST.sub('"', begun)
 
 
 def _is_vector(cell: str) -> bool:
@@ -338,16 +349,15 @@ _LAST_NUMBER = rb"(?![^\n]*\s[-+.\d]+(?:[eE][-+]?\d+)?\s*(?:\n|\Z))"  # not as a
 _XML = _LAST_NUMBER + rb"\0*[\xef\xbb\xbf\xff\xfe\0 \t\r\n]*<\0?(?:\?\0?x\0?m\0?l|T\0?E\0?I[\s\0>.]"
 _XML += rb"|t\0?[mb]\0?x[\s\0>]|m\0?a\0?r\0?t\0?i\0?f[\s\0>]|!\0?D\0?O\0?C\0?T|h\0?t\0?m\0?l[\s\0>])"
 
+_MODELS = ("modules.json", "tokenizer.json", "wordembedding_config.json")  # in the folder of one
 TEXT = Kind("text", "text", (VECTORS, DICTIONARY, SENTENCES, TABLE))
 KINDS = (
     # Folders, and files that are not read from their start.
     Kind("spacy", "a spaCy pipeline", (VECTORS,), wanted=(VECTORS,), looks=lambda file: file.is_pipeline),
     Kind("static", "the folder of a model", (VECTORS,),
-         looks=lambda file: any((file.path / name).is_file() for name in ("modules.json", "tokenizer.json"))),
+         looks=lambda file: any((file.path / name).is_file() for name in _MODELS)),
     *(Kind(name, noun, (), advice, looks=_folder_of(pattern)) for name, noun, pattern, advice in (
         ("vdf", "a dataset of vector-io", "VDF_META.json", "give one of its Parquet files"),
-        ("parts", "a folder of Parquet files, as Spark writes", "**/*.parquet",
-         "join them: import pandas; pandas.read_parquet({path}).to_parquet('all.parquet')"),
         ("lance", "a table of Lance", "_versions", "write lance.dataset({path}).to_table() as Parquet"),
         ("lancedb", "a database of LanceDB", "*.lance", "write table.to_pandas() of one of them as Parquet"),
         ("datasets", "a dataset of Hugging Face", "**/*.arrow",
@@ -356,6 +366,9 @@ KINDS = (
          "write what collection.get(include=['embeddings']) returns as JSON"),
         ("tensorflow", "a model of TensorFlow", "saved_model.pb", f"load it there and {_SAVEZ}"),
     )),
+    Kind("parts", "a folder of Parquet files, as Spark writes", (VECTORS,),
+         "join them: import pandas; pandas.read_parquet({path}).to_parquet('all.parquet')",
+         looks=_folder_of("**/*.parquet")),
     Kind("parquet", "a Parquet file", (VECTORS, SENTENCES, DICTIONARY, TABLE), "save its columns as CSV",
          (b"PAR1",), whole=True,
          looks=lambda file: file.path.suffix == ".parquet"),
@@ -413,11 +426,13 @@ KINDS = (
     *(Kind(name, f"the format of {of}", (), _PYGLOSSARY, looks=_named(f".{name}"), wanted=(DICTIONARY,))
       for name, of in (("bgl", "Babylon"), ("mdx", "MDict"), ("slob", "Aard 2"), ("dsl", "ABBYY Lingvo"))),
     # Texts.
-    Kind("word lines", "JSON lines of words", (VECTORS,), wanted=(VECTORS,),
-         looks=lambda file: file.lines and all(map(_WORD_LINES.match, file.lines)) and b"[" in file.head),
     Kind("store", "JSON lines of a vector store", (VECTORS,), looks=_is_store, wanted=(VECTORS,)),
     Kind("csv", "CSV of a vector store", (VECTORS,), looks=lambda file: csv_form(file.source),
          wanted=(VECTORS,)),
+    Kind("sparse", "sparse vectors, place:number", (), "write all numbers of each word: reduce the matrix by "
+         f"sklearn.decomposition.TruncatedSVD(300).fit_transform, and {_SAVEZ}", wanted=(VECTORS,),
+         looks=lambda file: b":" in file.head
+         and _all_lines(r"\d+ \d+\s*$|\S+(?:[ \t]+\d+:[-+.\deE]+)+\s*$")(file)),
     Kind("json", "JSON", (), f"read it with Python's json and {_SAVEZ}",
          looks=_matches(rb"\s*(?:\{\s*\"|\[\s*[\[{\"])"), wanted=(VECTORS,)),
     # Corpora, whose signs would be words: some are read, and a command extracts the text of all.

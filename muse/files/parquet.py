@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files.payloads import Payload, as_cell, kind_of
@@ -87,6 +88,12 @@ def _column(path: Path, schema: Any, column: str | None) -> str:
     )
 
 
+def fixed_lists(path: Path, numbers: NDArray[Any], dimension: int) -> Any:
+    """Numbers (n d,) as a column of n lists."""
+    arrow = require_pyarrow(path)
+    return arrow.FixedSizeListArray.from_arrays(arrow.array(numbers), dimension)
+
+
 @contextmanager
 def parquet_writer(
     path: Path, dimension: int, text: str = SENTENCE, *, half: bool = False, payload: Payload | None = None
@@ -107,7 +114,7 @@ def parquet_writer(
             own = [(text, kind), (VECTOR, arrow.list_(number, dimension))]
             schema = arrow.schema([*own, *(_fields(arrow, payload) if payload else ())])
             table = opened.enter_context(arrow.parquet.ParquetWriter(stream, schema))
-        vectors = arrow.FixedSizeListArray.from_arrays(arrow.array(rows.ravel()), dimension)
+        vectors = fixed_lists(path, rows.ravel(), dimension)
         columns = [arrow.array(list(labels), table.schema.field(text).type), vectors]
         columns += _arrays(arrow, path, payload, [*table.schema][2:]) if payload else []
         table.write_batch(arrow.record_batch(columns, schema=table.schema))

@@ -7,35 +7,28 @@ no row had before: so JSON lines are read twice. Of a pipe the columns are those
 """
 
 import json
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from muse.errors import Mismatch
+from muse.errors import BadSetting, Mismatch
 
 Values = Mapping[str, Any]
 _LARGEST = 1 << 63  # integers of 64 bits are smaller
 _OTHERWISE = "write a .jsonl file, whose rows may differ, or leave them out with --vectors-only"
-# What stores call ids, whatever the case.
+# What words and ids are called, whatever the case and the signs between, the surest first.
+WORD_NAMES = ("word", "words", "token", "term", "vocab")
+LOOSE = ("key", "index", "indexlevel0", "unnamed0", "")  # may be either: but for `key`, an index of pandas
 ID_NAMES = (
-    *(
-        "id",
-        "_id",
-        "ids",
-        "uuid",
-        "guid",
-        "pk",
-        "doc_id",
-        "docid",
-        "document_id",
-        "point_id",
-        "vector_id",
-        "item_id",
-    ),
-    *("chunk_id", "record_id", "object_id", "objectid", "primary_key", "custom_id", "key"),
-)
+    "id", "ids", "uuid", "guid", "pk", "docid", "documentid", "pointid", "vectorid", "itemid", "chunkid",
+    "recordid", "objectid", "primarykey", "customid", *LOOSE,
+)  # fmt: skip
+_OF_IDS = re.compile(r"(?:[\W_](?i:id|key|uuid|guid)|[a-z](?:Id|ID))$")  # how the names of others end
+TEXT_NAMES = ("text", "document", "page_content", "sentence")  # what a row stands for
+_WORD = re.compile(r"[^\W\d_]+")
 NESTED = ("payload", "metadata")  # objects whose values become columns
 RESERVED = ("id", "vector")  # columns that are written anyway
 MOST_COLUMNS = 1_000  # where names differ from row to row, they are no columns
@@ -103,8 +96,71 @@ def id_name(names: Iterable[str]) -> str | None:
     >>> id_name(["Text", "Doc_ID", "pk"]), id_name(["text"])
     ('pk', None)
     """
-    folded = {name.casefold(): name for name in names}
-    return next((folded[name] for name in ID_NAMES if name in folded), None)
+    return _first_of(ID_NAMES, names)
+
+
+def _first_of(known: Iterable[str], names: Iterable[str]) -> str | None:
+    folded = {_folded(name): name for name in sorted(names, key=len, reverse=True)}
+    return next((folded[name] for name in known if name in folded), None)
+
+
+def _folded(name: str) -> str:
+    return re.sub(r"[\W_]", "", name).casefold()
+
+
+class Label(NamedTuple):
+    """The column that says what a row is: its name, and whether it has words, or was told by its values."""
+
+    name: str
+    words: bool = False
+    guessed: bool = False
+
+
+def label_of(path: Path, columns: Mapping[str, Sequence[Any]], wanted: str | None = None) -> Label | None:
+    """The column of words or ids among those beside the vectors, of which the first values are given.
+
+    It is the one that is `wanted`, else one that is called so, else the only one whose values all differ that
+    is called an id or has texts; None without. Raise BadSetting if there is none that is wanted.
+    """
+    if wanted is not None:
+        if wanted in columns:
+            return Label(wanted)
+        raise BadSetting(
+            f"{path}: --id must be one of its columns beside the vectors "
+            f"({', '.join(columns)[:200] or 'it has none'}), got {wanted!r}"
+        )
+    texts = {name: [*map(_text, values)] for name, values in columns.items()}
+    texts = {name: known for name, known in texts.items() if any(known) and None not in known}
+    differing = [name for name, values in columns.items() if len({*map(str, values)}) == len(values)]
+    words = _first_of(WORD_NAMES, texts)
+    own = id_name(name for name in columns if name in differing or _folded(name) not in LOOSE)
+    if words and (own is None or _folded(words) == WORD_NAMES[0]):
+        return Label(words, words=True)
+    if own is not None:
+        return Label(own, _folded(own) in LOOSE and are_words(texts.get(own, ())))
+    likely = {name for name in texts if name.casefold() not in TEXT_NAMES or are_words(texts[name])}
+    found = [name for name in differing if name in likely and all(texts[name])]
+    named = [name for name in differing if _OF_IDS.search(name)]
+    if len(named) == 1:
+        return Label(named[0], guessed=True)
+    if len(found) != 1:
+        return None
+    return Label(found[0], len(columns) == 1 and are_words(texts[found[0]]), guessed=True)
+
+
+def _text(value: object) -> str | None:
+    """A value that is text, maybe as bytes, the empty string for null; None for another."""
+    text = value.decode(errors="ignore") if isinstance(value, bytes) else value
+    return text if isinstance(text, str) else "" if text is None else None
+
+
+def are_words(texts: Sequence[str | None]) -> bool:
+    """Whether most of these texts are single words of letters alone.
+
+    >>> are_words(["le", "roi", "2"]), are_words(["a0", "a1"]), are_words(["A dog", "It runs"])
+    (True, False, False)
+    """
+    return 2 * sum(_WORD.fullmatch(text or "") is not None for text in texts) > len(texts)
 
 
 def columns_of(row: Values) -> dict[str, Any]:

@@ -13,22 +13,32 @@ Rows are read as they come: what is in memory is a block of them, and the longes
 """
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from muse.errors import BadFile
-from muse.files.detect import INTEGER, NULLS, SPARSE_CELL, WORD_NAMES, CsvForm, csv_form, list_in_text
-from muse.files.payloads import Payload, Values, columns_of, id_name
+from muse.files.detect import INTEGER, NULLS, SPARSE_CELL, CsvForm, bracketed, csv_form, list_in_text
+from muse.files.payloads import (
+    NESTED,
+    RESERVED,
+    TEXT_NAMES,
+    Label,
+    Payload,
+    are_words,
+    columns_of,
+    id_name,
+    label_of,
+)  # fmt: skip
 from muse.files.plain_text import lines_of_source
 from muse.files.source import Source, is_stream, open_source
 from muse.files.tables import csv_rows
-from muse.files.vectors.broken import Dropped
-from muse.files.vectors.table import Block, Table, chosen_column, item_ids, item_rows, one_line, words_table
+from muse.files.vectors.broken import Dropped, keep_whole
+from muse.files.vectors.table import Block, ReadOptions, Table, chosen_column, item_ids, item_rows, one_line
 
 _MOST_ROWS, _MOST_NUMBERS = 8_192, 1 << 19  # read at once
 _SAMPLE = 100  # rows by which the columns are found
@@ -37,78 +47,92 @@ _AGAIN = "export it again"
 
 
 class _Record(NamedTuple):
-    """A row of a store: its id and its text, None without, its vectors by their names, its line, the rest."""
+    """A row of a store: its vectors by their names, its text, None without, its line, what else it has."""
 
-    id: Any
     vectors: Mapping[str, Any]
     text: Any
     line: int
-    rest: Values
+    rest: dict[str, Any]
+    id: Any = None
+
+    def holders(self) -> list[dict[str, Any]]:
+        """What has its columns: the object, and those in it that are its payload."""
+        return [self.rest, *(one for name in NESTED if isinstance(one := self.rest.get(name), dict))]
+
+    def named(self, name: str, *, is_payload: bool) -> "_Record":
+        """The row with its id, which the column of this name has; of CSV, what else it has `is_payload`."""
+        value = next((one.pop(name) for one in self.holders() if name in one), None)
+        rest = self.rest
+        if is_payload:
+            rest = {NESTED[0]: rest} if rest else {}
+        elif RESERVED[0] in rest:  # another one is the id
+            rest[f"{NESTED[0]}.{RESERVED[0]}"] = rest.pop(RESERVED[0])
+        return self._replace(id=value, rest=rest)
 
 
 _Reader = Callable[[Source], Iterator[_Record]]
 
 
-def json_table(source: Source, column: str | None = None) -> Table:
+def json_table(source: Source, options: ReadOptions) -> Table:
     """The table of JSON lines, whose vectors are in the column, or have the name, that is asked for.
 
     Rows without a vector are left out. Raise BadSetting if it is not clear which vectors are meant.
     """
-    return _table(source, _json_rows, column)
+    return _table(source, _json_rows, options)
 
 
-def word_lines_table(source: Source) -> Table:
-    """The table of words that are objects of JSON lines, {"word": "roi", "vector": [...]}."""
-    words, rows = list[str | bytes](), list[Any]()
-    for row in _json_rows(source):
-        name = next((name for name in WORD_NAMES if isinstance(row.rest.get(name), str)), None)
-        vector = next((one for one in row.vectors.values() if _is_vector(one)), None)
-        if name is None or vector is None or (rows and len(vector) != len(rows[0])):
-            raise BadFile(
-                f"{source.path}:{row.line}: expected a word and a vector like those before it, got "
-                f"{', '.join([*row.rest, *row.vectors])[:60]}; {_AGAIN}"
-            )
-        words.append(row.rest[name])
-        rows.append(vector)
-    return words_table(source.path, words, np.array(rows, np.float32))
-
-
-def csv_table(source: Source, column: str | None = None) -> Table:
+def csv_table(source: Source, options: ReadOptions) -> Table:
     """The table of a CSV, likewise."""
     form = csv_form(source)
     assert form is not None  # noqa: S101 - by which this kind of file is told
-    name = id_name(form.names) or ("" if "" in form.names else None)  # the index of pandas has no name
-    own = (None if name is None else form.names.index(name)) if form.header else 0  # ids come first
-    count, integers = _counted(source.path, form, own)
-    return _table(source, partial(_csv_rows, form=form, own=own, integers=integers), column, count)
+    return _table(source, partial(_csv_rows, form=form), options, form)
 
 
 # The same for both
 
 
-def _table(source: Source, read: _Reader, column: str | None, count: int | None = None) -> Table:
+def _table(source: Source, read: _Reader, options: ReadOptions, form: CsvForm | None = None) -> Table:
     path = source.path
     rows = read(source)
-    sample = list(islice(rows, _SAMPLE))
-    guess = max(len(sample), len(sample) * source.size // max(1, source.taken)) if count is None else count
-    lists = _vector_columns(path, sample, column)
-    chosen, *others = lists
-    has_ids = sample[0].id is not None
-    has_texts = any(row.text is not None for row in sample) and not is_stream(path)
+    first = list(islice(rows, _SAMPLE))
+    chosen, *others = lists = _vector_columns(path, first, options.column)
+    label = _label(path, first, options.id, form)
+    words = label is not None and label.words
+    count, integers = (None, False) if form is None or is_stream(path) else _counted(path, form, label)
+    guess = max(len(first), len(first) * source.size // max(1, source.taken)) if count is None else count
 
-    def full_rows() -> Iterator[Values]:
-        return (row.rest for row in _again(path, read) if row.vectors.get(chosen) is not None)
+    def named(row: _Record) -> _Record:
+        row = row.named("" if label is None else label.name, is_payload=form is not None)
+        return row._replace(id=int(row.id)) if integers else row
 
-    # All rows of a CSV have the same columns.
-    again = None if count is not None or is_stream(path) else full_rows
+    def again() -> Iterator[_Record]:
+        with open_source(path) as source:
+            yield from map(named, read(source))
+
+    sample, twice = [*map(named, first)], not is_stream(path)
     known = dict.fromkeys(name for row in sample for name in columns_of(row.rest))
-    dropped, payload = Dropped(), Payload(known, others, again)
-    texts = (one_line(row.text) if isinstance(row.text, str) else "" for row in _again(path, read))
-    blocks = _blocks(path, chain(sample, rows), (chosen, lists[chosen]), has_ids, dropped, payload)
+    full = (row.rest for row in again() if row.vectors.get(chosen) is not None)
+    # All rows of a CSV have the same columns.
+    dropped, payload = Dropped(), Payload(known, others, (lambda: full) if twice and form is None else None)
+    texts = (one_line(row.text) if isinstance(row.text, str) else "" for row in again())
+    has_texts = twice and not words and any(row.text is not None for row in sample)
+    column = _Column(path, chosen, lists[chosen], label)
     return Table(
-        path, lists[chosen], guess, blocks, frequency_ordered=False, texts=texts if has_texts else None,
-        dropped=dropped, payload=payload, numbered=not has_ids, counted=count is not None,
+        path, lists[chosen], guess, _blocks(column, chain(sample, map(named, rows)), dropped, payload),
+        frequency_ordered=words, texts=texts if has_texts else None, dropped=dropped, payload=payload,
+        label=label, counted=count is not None,
     )  # fmt: skip
+
+
+def _label(path: Path, rows: Sequence[_Record], wanted: str | None, form: CsvForm | None) -> Label | None:
+    """The column of the ids or words of these first rows, of which --id may be in the payload."""
+    if form is not None and not form.header and wanted is None:  # ids come first
+        name = form.names[0]
+        return None if name in form.vectors else Label(name, are_words([row.rest[name] for row in rows]))
+    held = [row.holders()[: 1 if wanted is None else None] for row in rows]
+    rows_of = [{name: one[name] for one in reversed(holders) for name in one} for holders in held]
+    names = dict.fromkeys(name for row in rows_of for name in row)
+    return label_of(path, {name: [row.get(name) for row in rows_of] for name in names}, wanted)
 
 
 def _vector_columns(path: Path, sample: Sequence[_Record], column: str | None) -> dict[str, int]:
@@ -132,11 +156,6 @@ def _vector_columns(path: Path, sample: Sequence[_Record], column: str | None) -
     return {chosen: lists[chosen]} | lists
 
 
-def _again(path: Path, read: _Reader) -> Iterator[_Record]:
-    with open_source(path) as source:
-        yield from read(source)
-
-
 def _is_vector(value: object) -> bool:
     return isinstance(value, list) and bool(value) and isinstance(value[0], int | float)
 
@@ -144,8 +163,11 @@ def _is_vector(value: object) -> bool:
 def _plain(value: Any) -> Any:
     """A value without the types that MongoDB writes, and a list in a text as a list."""
     if isinstance(value, dict) and len(value) == 1 and next(iter(value)).startswith("$"):
-        (inner,) = value.values()
-        return float(inner) if isinstance(inner, str) and "$oid" not in value else inner
+        ((kind, inner),) = value.items()
+        number = isinstance(inner, str) and (INTEGER if kind in _INTEGERS else _FLOAT).fullmatch(inner)
+        return (
+            (int if kind in _INTEGERS else float)(inner) if number and kind.startswith("$number") else inner
+        )
     if isinstance(value, list) and value and isinstance(value[0], dict | list):
         return [*map(_plain, value)] if len(value) > 1 or isinstance(value[0], dict) else _plain(value[0])
     return (list_in_text(value) or value) if isinstance(value, str) and value[:1] in "[({" else value
@@ -185,11 +207,17 @@ def _has_vector(row: dict[str, Any]) -> bool:
     )
 
 
-def _blocks(
-    path: Path, rows: Iterable[_Record], column: tuple[str, int], has_ids: bool, dropped: Dropped,
-    payload: Payload,
-) -> Iterator[Block]:  # fmt: skip
-    name, dimension = column
+class _Column(NamedTuple):
+    """The column of vectors that is read: its name, its numbers d, and the column that labels its rows."""
+
+    path: Path
+    name: str
+    dimension: int
+    label: Label | None
+
+
+def _blocks(column: _Column, rows: Iterable[_Record], dropped: Dropped, payload: Payload) -> Iterator[Block]:
+    path, name, dimension, label = column
     size, begin, waiting = max(1, min(_MOST_ROWS, _MOST_NUMBERS // dimension)), 0, iter(rows)
     while block := list(islice(waiting, size)):
         full = []
@@ -199,7 +227,6 @@ def _blocks(
             else:
                 full.append((place, row))
         begin += len(block)
-        dropped.whole += len(full)
         if full:
 
             def where(place: int, rows: Sequence[tuple[int, _Record]] = full) -> str:
@@ -207,14 +234,19 @@ def _blocks(
 
             payload.rows = [row.rest for _, row in full] if payload.wanted else ()
             found = item_rows([row.vectors[name] for _, row in full], dimension, name, where)
-            yield item_ids([row.id if has_ids else place for place, row in full], where), found
+            if label is not None and label.words:
+                words = (row.id if isinstance(row.id, str) else "" for _, row in full)
+                yield keep_whole(path, [*words], found, dropped)
+            else:
+                dropped.whole += len(full)
+                yield item_ids([row.id if label else place for place, row in full], where), found
 
 
 # JSON lines
 
 _OF_ROW = ("vector", "vectors", "embedding")  # what has a vector, or several by their names
-_TEXTS = ("text", "document", "page_content", "sentence")  # what a row stands for
 _SPARSE = {"indices", "values"}
+_INTEGERS, _FLOAT = ("$numberInt", "$numberLong"), re.compile(r"[-+.\dEe]*\d\.?|-?Infinity|NaN")
 _BULK = ("index", "create", "update", "delete")  # what lines of Elasticsearch between the rows say
 
 
@@ -248,18 +280,18 @@ def _json_rows(source: Source) -> Iterator[_Record]:
 
 
 def _of_point(point: dict[str, Any], number: int) -> _Record:
-    vectors, rest, own = dict[str, Any](), dict[str, Any](), id_name(point)
+    vectors, rest = dict[str, Any](), dict[str, Any]()
     for name, value in point.items():
         if name in _OF_ROW and isinstance(value, dict) and value.keys() != _SPARSE:
             vectors |= value  # named vectors
         elif isinstance(value, list) or name in _OF_ROW:
             vectors[name] = value
-        if name != own and name not in _OF_ROW and not _is_vector(value):
+        if name not in _OF_ROW and not _is_vector(value):
             rest[name] = value
     payload = point.get("payload")
     holders = point, payload if isinstance(payload, dict) else {}
-    texts = (one for holder in holders for name in _TEXTS if isinstance(one := holder.get(name), str))
-    return _Record(point.get(own) if own else None, vectors, next(texts, None), number, rest)
+    texts = (one for holder in holders for name in TEXT_NAMES if isinstance(one := holder.get(name), str))
+    return _Record(vectors, next(texts, None), number, rest)
 
 
 def _of_chroma(path: Path, page: dict[str, Any], number: int) -> Iterator[_Record]:
@@ -274,7 +306,7 @@ def _of_chroma(path: Path, page: dict[str, Any], number: int) -> Iterator[_Recor
     for one, vector, *rest in zip(ids, *columns, strict=True):
         named = zip(("document", "metadata", "uri"), rest, strict=True)
         known = {name: value for name, value in named if value is not None}
-        yield _Record(one, {"embeddings": vector}, rest[0], number, known)
+        yield _Record({"embeddings": vector}, rest[0], number, {"id": one, **known})
 
 
 def _of_openai(answer: dict[str, Any], number: int) -> Iterator[_Record]:
@@ -283,19 +315,18 @@ def _of_openai(answer: dict[str, Any], number: int) -> Iterator[_Record]:
     data = body.get("data") if isinstance(body, dict) else None
     for one in data if isinstance(data, list) and data else [{}]:
         vector = one.get("embedding") if isinstance(one, dict) else None
-        yield _Record(answer["custom_id"], {"embedding": vector}, None, number, {})
+        yield _Record({"embedding": vector}, None, number, {"custom_id": answer["custom_id"]})
 
 
 # CSV
 
 
-def _first_of(names: Sequence[str], form: CsvForm) -> int | None:
-    return next((form.names.index(name) for name in names if name in form.names), None)
-
-
 def _records(source: Source, form: CsvForm) -> Iterator[tuple[int, list[str]]]:
     """The rows below the header, with their lines; BadFile for one of another length."""
-    rows = csv_rows(lines_of_source(source), source.path, form.delimiter, exact=True)
+    lines = lines_of_source(source)
+    if form.delimiter == " ":
+        lines, form = bracketed(lines), replace(form, delimiter="\t")
+    rows = csv_rows(lines, source.path, form.delimiter, exact=True)
     for number, cells in islice(rows, int(form.header), None):
         if cells and len(cells) != len(form.names):
             raise BadFile(
@@ -306,10 +337,9 @@ def _records(source: Source, form: CsvForm) -> Iterator[tuple[int, list[str]]]:
             yield number, cells
 
 
-def _counted(path: Path, form: CsvForm, own: int | None) -> tuple[int | None, bool]:
-    """The number of rows, None of a pipe, and whether all of their ids are integers: the type of a column."""
-    if is_stream(path):
-        return None, False
+def _counted(path: Path, form: CsvForm, label: Label | None) -> tuple[int, bool]:
+    """The number of rows, and whether all of their ids are integers: the type of a column."""
+    own = None if label is None or label.words else form.names.index(label.name)
     count, integers = 0, own is not None
     with open_source(path) as source:
         for count, (_, cells) in enumerate(_records(source, form), 1):  # noqa: B007
@@ -318,19 +348,12 @@ def _counted(path: Path, form: CsvForm, own: int | None) -> tuple[int | None, bo
     return count, integers
 
 
-def _csv_rows(source: Source, *, form: CsvForm, own: int | None, integers: bool) -> Iterator[_Record]:
-    text = _first_of(_TEXTS, form)
-    places = [(name, form.names.index(name)) for name in form.vectors]
-    others = [
-        (name if form.header else f"column{name}", place)
-        for place, name in enumerate(form.names)
-        if place != own and name not in form.vectors
-    ]
+def _csv_rows(source: Source, *, form: CsvForm) -> Iterator[_Record]:
+    text = next((name for name in TEXT_NAMES if name in form.names), None)
     for line, cells in _records(source, form):
-        vectors = {name: _numbers(source.path, cells[place], line) for name, place in places}
-        one: str | int | None = None if own is None else int(cells[own]) if integers else cells[own]
-        rest = {"payload": {name: cells[place] for name, place in others}} if others else {}
-        yield _Record(one, vectors, None if text is None else cells[text], line, rest)
+        row = dict(zip(form.names, cells, strict=True))
+        vectors = {name: _numbers(source.path, row.pop(name), line) for name in form.vectors}
+        yield _Record(vectors, row.get(text) if text else None, line, row)
 
 
 def _numbers(path: Path, cell: str, line: int) -> object:

@@ -248,6 +248,14 @@ class AlignConfig(Seed, Backend, DictionaryForm):
         None, section="Advanced", metavar="NAME", only=OWN_TARGET, recorded=True, compared=True,
         checkpoint=True, help="The column, or the named vector, of --tgt to read.",
     )  # fmt: skip
+    src_id: str | None = option(
+        None, section="Advanced", metavar="NAME", only=ONE_SOURCE, recorded=True, compared=True,
+        checkpoint=True, help="The column with the ids of --src, where it is not called id or alike.",
+    )  # fmt: skip
+    tgt_id: str | None = option(
+        None, section="Advanced", metavar="NAME", only=OWN_TARGET, recorded=True, compared=True,
+        checkpoint=True, help="The column with the ids of --tgt.",
+    )  # fmt: skip
 
     # What follows is found by the run.
     command: tuple[str, ...] = ()

@@ -6,7 +6,7 @@ A file of rows of any length is mapped block by block to another file (`map_rows
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from pathlib import Path
@@ -22,7 +22,7 @@ from muse.files.payloads import Payload
 from muse.files.source import refuse_stream
 from muse.files.vectors.formats import COMPOSED, has_row_numbers, open_table
 from muse.files.vectors.spacy import find_vectors
-from muse.files.vectors.table import ReadOptions, Table
+from muse.files.vectors.table import Block, ReadOptions, Table
 from muse.normalise import normalise
 from muse.progress import Progress
 from muse.space.aligned import Space
@@ -250,9 +250,9 @@ def _rows(space: Space, language: str, words: Sequence[str]) -> Matrix:
 class StoreFiles:
     """A store and the file that its mapped rows are written to, as float16 if `half`.
 
-    `column` is the one that has the vectors where several do. With `among`, rows are brought among
-    the unchanged rows of that language. What rows have beside ids and vectors is copied where the format of
-    the other file can have it, unless they are `bare`.
+    `column` is the one that has the vectors where several do, `id_column` that with the ids. With `among`,
+    rows are brought among the unchanged rows of that language. What rows have beside ids and vectors is
+    copied where the format of the other file can have it, unless they are `bare`.
     """
 
     path: Path
@@ -261,6 +261,7 @@ class StoreFiles:
     half: bool = False
     among: str | None = None
     bare: bool = False
+    id_column: str | None = None
 
     def payload_of(self, payload: Payload | None) -> Payload | None:
         """What is copied beside ids and vectors, read from now on; the log says what is not."""
@@ -292,10 +293,10 @@ def map_rows(space: Space, language: str, files: StoreFiles, *, progress: Progre
     k = len(space.side(language).mapping)
     if files.among is not None:
         into, k = into_store(space, language, files.among), space.side(files.among).mapping.shape[1]
-    with open_table(path, ReadOptions(column=files.column)) as table:
+    with open_table(path, ReadOptions(column=files.column, id=files.id_column)) as table:
         space.check_raw(language, table.dimension, str(path))
         blocks = progress.through(
-            f"mapping {language}", table.blocks, table.max_rows, lambda block: len(block[0]), "rows"
+            f"mapping {language}", _distinct(table), table.max_rows, lambda block: len(block[0]), "rows"
         )
         count, beyond_ascii = 0, 0
         form = row_writers.RowFormat(files.half, table.numbered, files.payload_of(table.payload))
@@ -314,6 +315,21 @@ def map_rows(space: Space, language: str, files: StoreFiles, *, progress: Progre
             if not count:  # in the block, so that nothing is written
                 raise BadSetting(f"{path}: expected at least one row to map, got none")
     return count
+
+
+def _distinct(table: Table) -> Iterator[Block]:
+    """The blocks; BadFile for an id that repeats, in a column that only its first values tell to have ids."""
+    seen = set[str]()
+    for ids, rows in table.blocks:
+        if table.label is not None and table.label.guessed and not table.frequency_ordered:
+            before = len(seen)
+            seen.update(ids)
+            if len(seen) < before + len(ids):
+                raise BadFile(
+                    f"{table.path}: expected ids in the column {table.label.name!r}, whose first values all "
+                    f"differ, got some that repeat; name that of the ids, or this: --id {table.label.name}"
+                )
+        yield ids, rows
 
 
 def _check_places(table: Table, out: Path) -> None:

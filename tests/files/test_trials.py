@@ -1,16 +1,23 @@
 """Files as people have them, after public reports of bugs: each is read, or refused with what helps."""
 
+import csv
+import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from muse.errors import BadFile
+from muse.errors import BadFile, BadSetting
 from muse.files import read_lexicon, read_vectors
 
 UUID = "3f0e6c1a-0000-4000-8000-000000000000"
 # The first id or word of each file, or a part of the error.
 VECTORS: Mapping[str, str] = {
+    "081-sparse.txt": "error: got sparse vectors, place:number; write all numbers of each word",
+    "086-brackets.txt": "roi",
     "089-pandas-ellipsis.csv": "error: left out where they were written",
     "090-pandas-list-index.csv": "0",
     "091-postgres-real-array.csv": "0",
@@ -35,8 +42,11 @@ VECTORS: Mapping[str, str] = {
     "118-two-columns-vector.parquet": "error: got 2 called vector; rename",
     "119-nested.parquet": "0",
     "121-tensor.parquet": "0",
-    "120-spark.parquet": "error: pandas.read_parquet('120-spark.parquet').to_parquet('all.parquet')",
+    "116-wide.parquet": "roi",
+    "120-spark.parquet": "0",
+    "122-binary-words.parquet": "roi",
     "120c-hf-dataset": "error: datasets.load_from_disk('120c-hf-dataset').to_parquet",
+    "126-st-wordembeddings": "roi",
     "130-uuid.parquet": UUID,
     "130b-_id.parquet": UUID,
     "130c-doc_id.csv": UUID,
@@ -181,12 +191,70 @@ def test_words_and_vectors_as_json_lines(tmp_path: Path) -> None:
             [[1, 2], [3, 4]],
             True,
         )
-    (tmp_path / "x").write_text('{"word": "a", "vector": [1, 2]}\n{"word": "b"}\n')
-    with pytest.raises(BadFile, match=":2: expected a word and a vector like those before it"):
+    (tmp_path / "x").write_text('{"word": "a", "vector": [1, 2]}\n{"word": "b", "vector": [1]}\n')
+    with pytest.raises(BadFile, match="x:2: expected 2 finite numbers in 'vector', got 1"):
         read_vectors(tmp_path / "x", language="fr")
 
 
-def test_rows_without_ids_are_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    (tmp_path / "x.jsonl").write_text('{"vector": [1, 2], "name": "a b"}\n')
-    assert read_vectors(tmp_path / "x.jsonl", language="a").words == ("0",)
-    assert "the numbers of rows are their ids" in caplog.text
+# The ids, and what is told of them; words are in brackets, and errors begin with "error".
+LABELS: Mapping[str, tuple[list[dict[str, Any]], str, str]] = {
+    "no name": ([{"page": 7}, {"page": 7}], "0 1", "the numbers of rows are their ids"),
+    "a unique text": ([{"sku": "A-1", "kind": "x"}, {"sku": "A-2", "kind": "x"}], "A-1 A-2", "in 'sku'"),
+    "two of them": ([{"a": "x1", "b": "y1"}, {"a": "x2", "b": "y2"}], "0 1", "name their column with --id"),
+    "one called so": ([{"productId": 7, "a": "x1"}, {"productId": 8, "a": "x2"}], "7 8", "in 'productId'"),
+    "sentences": ([{"text": "A dog runs."}, {"text": "It barks."}], "0 1", "the numbers of rows"),
+    "null": ([{"id": None}, {"id": 7}], "error", "expected an id that is text or an integer, got None"),
+    "none": ([{"id": 7}, {"page": 7}], "error", "expected an id that is text or an integer, got None"),
+    "signs between": ([{"Doc-Id": "a b"}, {"Doc-Id": "c"}], "a b|c", ""),
+    "an index": ([{"index": 5, "x": "y"}, {"index": 9, "x": "y"}], "5 9", ""),
+    "the same index": ([{"index": 0, "x": "y1"}, {"index": 0, "x": "y2"}], "y1 y2", "in 'x'"),
+    "words": ([{"Term": "roi"}, {"Term": "jour"}], "(roi jour)", ""),
+    "a word and an id": ([{"id": 7, "word": "roi"}, {"id": 8, "word": "jour"}], "(roi jour)", ""),
+    "words by an index": ([{"__index_level_0__": "roi"}, {"__index_level_0__": "jour"}], "(roi jour)", ""),
+    "keys": ([{"key": "a0"}, {"key": "a1"}], "a0 a1", ""),
+    "words alone": ([{"mot": "roi"}, {"mot": "jour"}], "(roi jour)", "the words are in 'mot'"),
+    "words as text": ([{"text": "roi"}, {"text": "jour"}], "(roi jour)", "the words are in 'text'"),
+    "names": ([{"name": "Ada", "age": 1}, {"name": "Bob", "age": 1}], "Ada Bob", "the ids are in 'name'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "ending"),
+    [
+        (kind, ending)
+        for kind in LABELS
+        for ending in (".jsonl", ".csv", ".parquet")
+        if ending != ".csv" or kind not in ("null", "none")  # cells are text
+    ],
+)
+def test_ids_and_words_of_rows(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, kind: str, ending: str
+) -> None:
+    columns, expected, told = LABELS[kind]
+    rows = [{**one, "v": [float(place), 1.0]} for place, one in enumerate(columns)]
+    path = tmp_path / f"x{ending}"
+    if ending == ".jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    elif ending == ".parquet":
+        pq.write_table(
+            pa.table({name: [row.get(name) for row in rows] for name in {**rows[1], **rows[0]}}), path
+        )
+    else:
+        with path.open("w", newline="") as file:
+            writer = csv.DictWriter(file, rows[0])
+            writer.writeheader()
+            writer.writerows(rows)
+    if expected == "error":
+        with pytest.raises(BadFile, match=told):
+            read_vectors(path, language="a")
+        return
+    found = read_vectors(path, language="a")
+    words = expected.strip("()").split("|" if "|" in expected else None)
+    assert (list(found.words), found.frequency_ordered) == (words, expected.startswith("("))
+    assert told in caplog.text if told else not caplog.text
+    if not found.frequency_ordered:
+        name = next(iter(columns[0]))
+        again = read_vectors(path, language="a", id_column=name)
+        assert again.words[0] == str(columns[0][name])
+        with pytest.raises(BadSetting, match=f"--id must be one of its columns .*{name}.*, got 'other'"):
+            read_vectors(path, language="a", id_column="other")

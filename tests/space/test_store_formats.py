@@ -10,6 +10,8 @@ from typing import Any
 
 import faiss
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from muse.errors import BadFile, BadSetting, Mismatch
@@ -75,6 +77,14 @@ def openai(path: Path) -> None:
             for name, vector in zip(NAMES, ROWS.tolist(), strict=True)
         ),
     )
+
+
+def parts(path: Path) -> None:
+    path.mkdir()
+    for place in (0, 3):
+        own = INTEGERS[place : place + 3]
+        columns = {"id": own, "embedding": ROWS[place : place + 3].tolist()}
+        pq.write_table(pa.table(columns), path / f"part-0000{place}.snappy.parquet")
 
 
 def chroma(path: Path) -> None:
@@ -200,10 +210,11 @@ CASES = [
     ),
     Case(
         "Parquet", "pandas, DuckDB, Spark, Polars",
-        "a column of lists, and perhaps `id` and `text` (extra `parquet`)", "`.parquet`",
+        "a column of lists, and perhaps `id` and `text`; a folder of parts (extra `parquet`)", "`.parquet`",
         {
             "a.parquet": (parquet(INTEGERS), [*INTEGERS]), "b.parquet": (parquet(NAMES), [*NAMES]),
             "c.parquet": (parquet(uuids), [*UUIDS]), "d.parquet": (parquet(None), [*PLACES]),
+            "e": (parts, [*INTEGERS]),
         },
         ".parquet",
     ),
@@ -368,6 +379,31 @@ def test_on_the_command_line(muse: Command, space: Space, tmp_path: Path) -> Non
     refused(muse(*line, "--column", "v", "--out", tmp_path / "b.vec"), "--column", code=2)
     qdrant([*INTEGERS])(tmp_path / "a.jsonl")
     refused(muse(*line[:-1], tmp_path / "a.jsonl"), ".jsonl, .csv or .faiss file; give it as --out")
+
+
+def test_ids_by_their_column(muse: Command, space: Space, tmp_path: Path) -> None:
+    line = (
+        "map",
+        space.folder,
+        "--lang",
+        "fr",
+        "--vectors",
+        tmp_path / "a.jsonl",
+        "--out",
+        tmp_path / "b.jsonl",
+    )
+    rows = [{"id": row, "sku": f"A-{row}", "vector": ROWS[row].tolist()} for row in range(6)]
+    lines(tmp_path / "a.jsonl", rows)
+    muse(*line, "--id", "sku")
+    found = [json.loads(one) for one in (tmp_path / "b.jsonl").read_text().splitlines()]
+    assert [(one["id"], one["payload.id"]) for one in found] == [(f"A-{row}", row) for row in range(6)]
+    muse(*line[:-1], tmp_path / "b.csv", "--id", "sku")
+    assert (tmp_path / "b.csv").read_text().splitlines()[0] == "id,vector,payload.id"
+    refused(muse(*line, "--id", "kind"), "--id must be one of its columns", "(id, sku)", "got 'kind'")
+    rows = [{"sku": f"A-{row % 150}", "vector": ROWS[0].tolist()} for row in range(200)]
+    lines(tmp_path / "a.jsonl", rows)
+    refused(muse(*line), "expected ids in the column 'sku'", "got some that repeat", "--id sku")
+    assert muse(*line, "--id", "sku").code == 0
 
 
 def test_a_column_of_a_file_without_columns(space: Space, tmp_path: Path) -> None:

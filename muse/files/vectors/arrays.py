@@ -18,6 +18,7 @@ import warnings
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any
@@ -27,9 +28,9 @@ from numpy.typing import NDArray
 
 from muse.errors import BadFile
 from muse.files.archive import open_archive, strictly
+from muse.files.payloads import Label, id_name, label_of
 from muse.files.source import DAMAGED, check_archive
-from muse.files.vectors.broken import as_text
-from muse.files.vectors.table import IntegerId, RowsOnDisk, Table, items_table, words_table
+from muse.files.vectors.table import IntegerId, RowsOnDisk, Table, item_ids, items_table, words_table
 from muse.files.writing import check_writable, replaced, unwritable
 from muse.optional import library
 from muse.vectors import Matrix
@@ -44,6 +45,7 @@ _SAVE_MAPPED = (
     "vectors=faiss.downcast_index(index.index).reconstruct_n(0, index.ntotal))"
 )
 _VECTORS = ("matrix", "vectors", "embeddings", "rows")  # names of arrays
+_SAMPLE = 100  # labels that tell whether they are words
 _NO_CHARACTER = 0xD800
 _LONGEST_WORD = 1_000  # characters of a text in a .pt
 
@@ -52,54 +54,59 @@ _LONGEST_WORD = 1_000  # characters of a text in a .pt
 
 
 def npz_table(path: Path) -> Table:
-    """The table of an .npz: of words if it has the array `words`, else of items."""
+    """The table of an .npz: of words if it has the array `words` or one of words, else of items."""
     try:
         with open_archive(path) as archive:
-            names = list(archive)
-            forms = {name: (archive[name].ndim, str(archive[name].dtype.kind)) for name in names}
-            texts = [name for name, (ndim, kind) in forms.items() if ndim == 1 and kind in "US"]
-            own = [name for name in ("words", "ids") if name in names] or (texts if len(texts) == 1 else [])
-            label = own[0] if own else None
-            tables = [name for name, (ndim, kind) in forms.items() if ndim == 2 and kind in "fiu"]
-            alone = names if len(names) == 1 and label is None else tables if len(tables) == 1 else []
-            vectors = next((name for name in (*_VECTORS, *alone) if name in names), None)
-            if vectors is None:
-                raise BadFile(
-                    f"{path}: expected the arrays `words` and `matrix` or, of embeddings without a "
-                    f"vocabulary, `ids` and `vectors` or one array, got {', '.join(names) or 'none'}; save "
-                    "it with np.savez(path, words=..., matrix=...)"
-                )
-            rows = np.asarray(archive[vectors])
-            labels = None if label is None else np.asarray(archive[label])
+            arrays = {name: np.asarray(archive[name]) for name in archive}
     except ValueError as error:
         advice = "create it again"
         if "pickle" in str(error):
             advice = "save it without pickled objects: words as np.array(words, dtype=str)"
         raise BadFile(f"{path}: expected plain arrays, got unreadable ones ({error}); {advice}") from error
-    if labels is None:
-        return items_table(path, rows)
-    of_words = label != "ids"
-    kinds = "US" if of_words else "USiu"
+    flat = {name: array for name, array in arrays.items() if array.ndim == 1 and array.dtype.kind in "USiu"}
+    texts = [name for name, array in flat.items() if array.dtype.kind in "US"]
+    tables = [name for name, array in arrays.items() if array.ndim == 2 and array.dtype.kind in "fiu"]
+    alone = [*arrays] if len(arrays) == 1 and not texts else tables if len(tables) == 1 else []
+    vectors = next((name for name in (*_VECTORS, *alone) if name in arrays), None)
+    if vectors is None:
+        raise BadFile(
+            f"{path}: expected the arrays `words` and `matrix` or, of embeddings without a vocabulary, `ids` "
+            f"and `vectors` or one array, got {', '.join(arrays) or 'none'}; save it with np.savez(path, "
+            "words=..., matrix=...)"
+        )
+    rows = arrays[vectors]
+    fitting = {
+        name: array[:_SAMPLE].tolist() for name, array in flat.items() if array.shape == rows.shape[:1]
+    }
+    named = next((Label(name, name == "words") for name in ("words", "ids") if name in arrays), None)
+    if (label := named or label_of(path, fitting)) is not None:
+        return _labelled(path, label, arrays[label.name], rows)
+    if texts:
+        sizes = ", ".join(f"{name} with {len(flat[name])}" for name in texts)
+        raise BadFile(
+            f"{path}: expected one array of a text for each of {len(rows)} rows, got {sizes}; call it "
+            "`words` or, of embeddings without a vocabulary, `ids`"
+        )
+    return items_table(path, rows)
+
+
+def _labelled(path: Path, label: Label, labels: NDArray[Any], rows: NDArray[Any]) -> Table:
+    """The table of rows (n, d) with words or ids (n,); BadFile unless they are texts or, of ids, integers."""
+    kinds = "US" if label.words else "USiu"
     if labels.ndim != 1 or labels.dtype.kind not in kinds or labels.shape != rows.shape[:1]:
         raise BadFile(
-            f"{path}: expected `{label}` to be one text{' or integer' * (label == 'ids')} for each row of an "
-            f"array of shape {rows.shape}, got {labels.dtype} of shape {labels.shape}; save the arrays again"
+            f"{path}: expected `{label.name}` to be one text{' or integer' * (not label.words)} for each row "
+            f"of an array of shape {rows.shape}, got {labels.dtype} of shape {labels.shape}; save them again"
         )
-    if labels.dtype.kind in "iu":
-        return items_table(path, rows, [*map(IntegerId, labels.tolist())])
     if labels.dtype.kind == "U" and labels.dtype.itemsize and len(labels):
         # numpy makes text of any 32-bit numbers: those that are no characters become half a surrogate pair.
         codes = np.array(labels.astype(labels.dtype.newbyteorder("="))).view(np.uint32)
         codes[codes > sys.maxunicode] = _NO_CHARACTER
         labels = codes.view(f"U{len(codes) // len(labels)}")
-    words: list[str | bytes] = labels.tolist()
-    if of_words:
-        return words_table(path, words, rows)
-    texts = [text for text in map(as_text, words) if text is not None]
-    if len(texts) < len(words):
-        place = next(place for place, word in enumerate(words) if as_text(word) is None)
-        raise BadFile(f"{path}: expected UTF-8, got {words[place]!r:.40} in place {place + 1}; correct it")
-    return items_table(path, rows, texts)
+    if label.words:
+        return words_table(path, labels.tolist(), rows)
+    ids = item_ids(labels.tolist(), lambda place: f"{path}: row {place}")
+    return replace(items_table(path, rows, ids), label=label)
 
 
 def npy_table(path: Path) -> Table:
@@ -244,7 +251,19 @@ def torch_table(path: Path) -> Table:
             f'{lengths or "no"} words; save them as torch.save({{"words": [...], "vectors": matrix}}, path)'
         )
     matrix = _array(path, matrices[0])
+    if isinstance(found, Mapping) and (own := id_name(map(str, found))) and own in found:
+        ids = found[own].tolist() if isinstance(found[own], Tensor) else found[own]
+        if isinstance(ids, list | tuple) and len(ids) == len(matrix):
+            return items_table(path, matrix, item_ids(ids, lambda place: f"{path}: row {place}"))
     return words_table(path, fitting[0], matrix) if fitting else items_table(path, matrix)
+
+
+def read_torch(path: Path, name: str) -> NDArray[Any]:
+    """The tensor of this name in a file of torch.save; BadFile without."""
+    found = _loaded(path)
+    if not isinstance(found, Mapping) or name not in found:
+        raise BadFile(f"{path}: expected the tensor {name}, found none; save the model again")
+    return _array(path, found[name])
 
 
 def _loaded(path: Path) -> Any:

@@ -205,11 +205,11 @@ def keep_whole(
     return kept, rows[places]
 
 
-def as_text(word: bytes | str) -> str | None:
-    """The word as text, None if it is not UTF-8 or has half a surrogate pair."""
+def as_text(word: Any) -> str | None:
+    """A word or another value as text, None if it is none: not UTF-8, or with half a surrogate pair."""
     try:
         return word.decode() if isinstance(word, bytes) else word.encode().decode()
-    except UnicodeError:
+    except (UnicodeError, AttributeError):
         return None
 
 

@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 
 from muse.files.detect import VECTORS, Beginning, kind_of, open_beginning, readable_kind
-from muse.files.store_text import csv_table, json_table, word_lines_table
+from muse.files.store_text import csv_table, json_table
 from muse.files.vectors.arrays import faiss_table, npy_table, npz_table, safetensors_table, torch_table
 from muse.files.vectors.fasttext import fasttext_table, load_fasttext
 from muse.files.vectors.parquet import parquet_table
@@ -26,22 +26,22 @@ log = logging.getLogger(__name__)
 READERS: dict[str, Callable[[Beginning, ReadOptions], Table]] = {
     "spacy": lambda file, options: spacy_table(file.path, options.words),
     "static": lambda file, _: static_table(file.path),
-    "parquet": lambda file, options: parquet_table(file.path, options.column),
+    "parts": lambda file, options: parquet_table(file.path, options),
+    "parquet": lambda file, options: parquet_table(file.path, options),
     "npy": lambda file, _: npy_table(file.path),
     "faiss": lambda file, _: faiss_table(file.path),
     "safetensors": lambda file, _: safetensors_table(file.path),
     "npz": lambda file, _: npz_table(file.path),
     "torch": lambda file, _: torch_table(file.path),
     "fasttext": lambda file, options: fasttext_table(file.source, options.words),
-    "word lines": lambda file, _: word_lines_table(file.source),
-    "store": lambda file, options: json_table(file.source, options.column),
-    "csv": lambda file, options: csv_table(file.source, options.column),
+    "store": lambda file, options: json_table(file.source, options),
+    "csv": lambda file, options: csv_table(file.source, options),
     "word2vec": lambda file, _: word2vec_table(file.source),
     "text": lambda file, _: text_table(file.source),
 }
 # What loads the kinds that may compose the vectors of any word.
 COMPOSED: dict[str, Callable[[Path], WordRows]] = {"spacy": load_spacy, "fasttext": load_fasttext}
-_WITH_COLUMNS = ("parquet", "store", "csv")
+_WITH_COLUMNS = ("parquet", "parts", "store", "csv")
 _ROW_NUMBERS = ("npy", "faiss", "safetensors")
 
 
@@ -54,6 +54,7 @@ def read_vectors(  # noqa: PLR0913 - the public signature; all else takes them a
     words: Sequence[str] | None = None,
     texts: Path | None = None,
     column: str | None = None,
+    id_column: str | None = None,
     progress: Progress | None = None,
 ) -> Vectors:
     r"""The words of a file and their vectors, the first `max_vocab` of them.
@@ -65,9 +66,10 @@ def read_vectors(  # noqa: PLR0913 - the public signature; all else takes them a
     file's own if n-grams compose their vectors, in a fastText model or a pipeline in mode floret.
 
     Items, which are embeddings without a vocabulary, are not `frequency_ordered`; their words are their ids,
-    or row numbers. Where several columns have vectors, `column` is the one to read. Items without a vector
-    are left out, and items that share an id are all read, with a warning. What items stand for is read from
-    `texts`, a file with a line for each, or from the column `text` or `sentence` of the file.
+    or row numbers. Where several columns have vectors, `column` is the one to read; `id_column` is that of
+    the ids. Items without a vector are left out, and items that share an id are all read, with a warning.
+    What items stand for is read from `texts`, a file with a line for each, or from the column `text` or
+    `sentence` of the file.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -76,7 +78,7 @@ def read_vectors(  # noqa: PLR0913 - the public signature; all else takes them a
     ...     read_vectors(path, language="en").words
     ('the', 'new york')
     """
-    options = ReadOptions(language, max_vocab, lowercase, words, column)
+    options = ReadOptions(language, max_vocab, lowercase, words, column, id_column)
     with open_table(path, options) as table:
         table = with_texts(table, texts)
         if progress is not None:
@@ -99,8 +101,12 @@ def open_table(path: Path | str, options: ReadOptions | None = None) -> Iterator
         kind = readable_kind(file, VECTORS).name
         check_options(file.path, options, ngrams=kind in COMPOSED, columns=kind in _WITH_COLUMNS)
         table = READERS[kind](file, options)
-        if table.numbered and kind in _WITH_COLUMNS:
-            log.warning("%s: the numbers of rows are their ids: no column is called id, _id, uuid, ...", path)
+        if table.numbered and kind not in _ROW_NUMBERS:
+            named = "; name their column with --id" if kind in _WITH_COLUMNS else ""
+            log.warning("%s: the numbers of rows are their ids: nothing there is called id%s", path, named)
+        elif table.label is not None and table.label.guessed:
+            noun = "words" if table.label.words else "ids"
+            log.warning("%s: the %s are in %r, whose first values all differ", path, noun, table.label.name)
         yield replace(table, blocks=_unmarked(table)) if table.frequency_ordered else table
 
 
@@ -144,4 +150,7 @@ def has_row_numbers(path: Path) -> bool:
 
 def holds_items(path: Path) -> bool:
     """Whether a file begins as one of a vector store: embeddings without a vocabulary."""
-    return kind_of(path).name in (*_ROW_NUMBERS, "store", "csv")
+    if (kind := kind_of(path).name) in ("store", "csv"):
+        with open_table(path) as table:
+            return not table.frequency_ordered
+    return kind in _ROW_NUMBERS

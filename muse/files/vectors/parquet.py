@@ -5,19 +5,20 @@ column `text` or `sentence`.
 """
 
 import logging
+import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from muse.errors import BadFile
-from muse.files.parquet import SENTENCE, open_parquet, parquet_writer, read_column, text_columns
-from muse.files.payloads import RESERVED, Payload, id_name
+from muse.files.parquet import SENTENCE, fixed_lists, open_parquet, parquet_writer, read_column, text_columns
+from muse.files.payloads import RESERVED, Label, Payload, label_of
 from muse.files.vectors import table
 from muse.files.vectors.broken import Dropped, keep_whole
-from muse.files.vectors.table import IntegerId, Table
+from muse.files.vectors.table import IntegerId, ReadOptions, Table
 from muse.files.writing import check_writable
 from muse.vectors import Matrix
 
@@ -25,6 +26,19 @@ TEXTS = ("text", SENTENCE)  # the columns that hold what the items stand for
 ROWS = 10_000  # of a row group: 12 MB at d = 300
 MOST_NUMBERS = 1 << 22  # read at once
 _NUMBERS = ("float", "double", "halffloat", "int", "uint")  # how their types begin
+_NO_LABELS = (
+    "list",
+    "large_list",
+    "fixed_size_list",
+    "struct",
+    "map",
+    "time",
+    "date",
+    "dur",
+    "extension<arrow.f",
+)
+_NUMBERED = re.compile(r"(.*?)(0|[1-9][0-9]{0,5})")  # the columns d0, d1, ...
+_SAMPLE = 100  # rows by which the column of words or ids is found
 
 log = logging.getLogger(__name__)
 
@@ -38,65 +52,104 @@ def write_parquet(path: Path | str, words: Sequence[str], matrix: Matrix) -> Non
             write(words[begin : begin + ROWS], np.ascontiguousarray(matrix[begin : begin + ROWS]))
 
 
-def parquet_table(path: Path, column: str | None = None) -> Table:
-    """The table of a Parquet file with a column of vectors and one of words or ids; BadFile without vectors.
+def parquet_table(path: Path, options: ReadOptions) -> Table:
+    """The table of a Parquet file, or of a folder of its parts, with vectors; BadFile without.
 
-    The vectors are in the `column` asked for, else in `vector`, or else in the only one of lists of numbers;
-    words are in `word`, ids in `id`, and without either they are row numbers. The texts of items are in
-    `text` or `sentence`. If other columns are ignored, the log says which. Items whose vector is null are
-    left out. Raise BadSetting if it is not clear which column is meant.
+    The vectors are in the column asked for, else in `vector`, else in the only one of lists of numbers, else
+    in a column for each dimension. Words or ids are in the column that `label_of` tells; without one, ids are
+    row numbers. The texts of items are in `text` or `sentence`. If other columns are ignored, the log says
+    which. Items whose vector is null are left out. Raise BadSetting if it is not clear which column is meant.
     """
-    with open_parquet(path) as file:
-        schema, count = file.schema_arrow, file.metadata.num_rows
-        columns = _columns(path, schema, column)
-        dimension = _dimension(path, file, columns.vector)
-    words, dropped = columns.label == "word", Dropped()
-    others = [one for one in schema if one.name not in (columns.label, columns.vector)]
+    parts = _parts(path) if path.is_dir() else [path]
+    with open_parquet(parts[0]) as file:
+        schema, columns = file.schema_arrow, _columns(path, file, options)
+    count = 0
+    for part in parts:
+        with open_parquet(part) as file:
+            count += file.metadata.num_rows
+            if file.schema_arrow.names != schema.names:
+                raise BadFile(
+                    f"{part}: expected the columns of {parts[0].name} ({', '.join(schema.names)[:200]}), got "
+                    f"{', '.join(file.schema_arrow.names)[:200]}; give one kind of file at a time"
+                )
+    words, dropped = columns.label is not None and columns.label.words, Dropped()
+    dimension = len(columns.wide) or _dimension(path, parts, columns.vector)
+    others = [one for one in schema if one.name not in columns.read()]
     behind = [  # those of vectors, and those that could not be told apart
         one.name for one in others
         if _holds_numbers(one.type) or one.name in RESERVED or schema.names.count(one.name) > 1
     ]  # fmt: skip
     carried = [one.name for one in others if one.name not in behind]
     payload = None if words else Payload(carried, dict.fromkeys(behind))
-    blocks = _blocks(path, columns, dimension, dropped, payload)
+    texts = (text for part in parts for block in read_column(part, columns.text) for text in block)
     return Table(
-        path, dimension, count, blocks, frequency_ordered=words,
-        texts=columns.text and map(table.one_line, chain.from_iterable(read_column(path, columns.text))),
-        dropped=dropped, payload=payload, numbered=columns.label is None,
+        path, dimension, count, _blocks(parts, columns, dimension, dropped, payload), frequency_ordered=words,
+        texts=map(table.one_line, texts) if columns.text else None, dropped=dropped,
+        payload=payload, label=columns.label,
     )  # fmt: skip
 
 
+def _parts(folder: Path) -> list[Path]:
+    """The files that Spark and others write to a folder; what begins with a point or _ is none."""
+    files = sorted(folder.rglob("*.parquet"))
+    return [one for one in files if not re.search(r"(?:^|/)[._]", str(one.relative_to(folder)))] or files
+
+
 class _Columns(NamedTuple):
-    """The names of the columns that are read; without a `label` the ids are row numbers."""
+    """The columns that are read: without a `label` ids are row numbers; `wide` ones are the dimensions."""
 
     vector: str
-    label: str | None
+    wide: Sequence[str]
+    label: Label | None
     text: str | None
 
+    def read(self) -> list[str]:
+        """Their names, but for that of the texts."""
+        return [*([self.label.name] if self.label else ()), *(self.wide or [self.vector])]
 
-def _columns(path: Path, schema: Any, column: str | None) -> _Columns:
-    """The columns to read; LookupError if none has vectors, BadSetting if it is not clear which one."""
-    label = "word" if "word" in schema.names else id_name(schema.names)
-    texts = [] if label == "word" else text_columns(schema)
-    text = next((name for name in TEXTS if texts.count(name) == 1), None)
+
+def _columns(path: Path, file: Any, options: ReadOptions) -> _Columns:
+    """The columns to read; BadFile if none has vectors, BadSetting if it is not clear which one."""
+    schema = file.schema_arrow
     lists = [field.name for field in schema if _holds_numbers(field.type)]
     structs = {
         field.name: ", ".join(part.name for part in field.type)
         for field in schema
         if str(field.type).startswith("struct<") and any(_holds_numbers(part.type) for part in field.type)
     }
-    if twice := next((name for name in (*lists, label) if name and schema.names.count(name) > 1), None):
+    wide = _dimensions(schema) if not lists and not structs and options.column is None else []
+    plain = [field.name for field in schema if not str(field.type).startswith(_NO_LABELS)]
+    beside = [name for name in plain if name not in wide]
+    if twice := next((one for one in (*lists, *beside) if schema.names.count(one) > 1), None):
         raise BadFile(
             f"{path}: expected columns of different names, got {schema.names.count(twice)} called {twice}; "
             "rename all but one"
         )
     try:
-        return _Columns(table.chosen_column(path, lists, column, structs), label, text)
+        vector = wide[0] if wide else table.chosen_column(path, lists, options.column, structs)
     except LookupError as error:
         raise BadFile(
-            f"{path}: expected Parquet with a column of vectors, got the columns {', '.join(schema.names)}; "
-            f"{error}"
+            f"{path}: expected Parquet with a column of vectors, got the columns "
+            f"{', '.join(schema.names)[:200]}; {error}: where each number has a column of its own, write "
+            "frame['vector'] = frame[names].values.tolist()"
         ) from None
+    first = next(file.iter_batches(_SAMPLE, columns=beside), ()) if beside else ()
+    label = label_of(
+        path, {name: _labels(first.column(name)) for name in beside} if first else {}, options.id
+    )
+    texts = [] if label is not None and label.words else text_columns(schema)
+    return _Columns(vector, wide, label, next((name for name in TEXTS if texts.count(name) == 1), None))
+
+
+def _dimensions(schema: Any) -> list[str]:
+    """The columns called d0, d1, ... or alike, in the order of their numbers; none if some are missing."""
+    numbers = [field.name for field in schema if str(field.type).startswith(_NUMBERS)]
+    found = [(match[1], int(match[2]), name) for name in numbers if (match := _NUMBERED.fullmatch(name))]
+    prefix = Counter(before for before, _, _ in found).most_common(1)
+    own = sorted((place, name) for before, place, name in found if before == prefix[0][0])
+    places = [place for place, _ in own]
+    whole = len(own) > 1 and places == [*range(places[0], places[0] + len(own))] and places[0] in (0, 1)
+    return [name for _, name in own] if whole else []
 
 
 def _flat(column: Any) -> Any:
@@ -120,57 +173,66 @@ def _is_list(kind: Any) -> bool:
     return "list" in str(kind).partition("<")[0]
 
 
-def _dimension(path: Path, file: Any, column: str) -> int:
+def _dimension(path: Path, parts: Sequence[Path], column: str) -> int:
     """The length of the lists, by their type or else by the first that is not empty; BadFile without."""
-    size = getattr(file.schema_arrow.field(column).type, "list_size", None)
-    rows = (row for batch in file.iter_batches(ROWS, columns=[column]) for row in _flat(batch[0]))
-    size = size or next((len(row) for row in rows if row.is_valid and len(row)), None)
-    if not size:
-        raise BadFile(f"{path}: expected Parquet with a column of vectors, got none in {column}")
-    return int(size)
+    for part in parts:
+        with open_parquet(part) as file:
+            size = getattr(file.schema_arrow.field(column).type, "list_size", None)
+            rows = (row for batch in file.iter_batches(ROWS, columns=[column]) for row in _flat(batch[0]))
+            if size := size or next((len(row) for row in rows if row.is_valid and len(row)), None):
+                return int(size)
+    raise BadFile(f"{path}: expected Parquet with a column of vectors, got none in {column}")
+
+
+def _batches(parts: Sequence[Path], columns: _Columns, size: int, carried: Sequence[str]) -> Iterator[Any]:
+    """Batches of the columns that are read, of all parts, and the lists of numbers in them."""
+    for part in parts:
+        with open_parquet(part) as file:
+            for batch in file.iter_batches(size, columns=[*columns.read(), *carried]):
+                if columns.wide:
+                    numbers = [batch.column(name).to_numpy(zero_copy_only=False) for name in columns.wide]
+                    flat = np.column_stack(numbers).astype(np.float32).ravel()
+                    yield batch, fixed_lists(part, flat, len(columns.wide))
+                else:
+                    yield batch, _flat(batch.column(columns.vector))
 
 
 def _blocks(
-    path: Path, columns: _Columns, dimension: int, dropped: Dropped, payload: Payload | None
+    parts: Sequence[Path], columns: _Columns, dimension: int, dropped: Dropped, payload: Payload | None
 ) -> Iterator[table.Block]:
-    begin, size = 0, max(1, min(ROWS, MOST_NUMBERS // dimension))
-    carried = payload is not None and payload.wanted
-    read = [columns.label, columns.vector, *(payload.known if payload is not None and carried else ())]
+    begin, size, path = 0, max(1, min(ROWS, MOST_NUMBERS // dimension)), parts[0]
+    carried = payload.known if payload is not None and payload.wanted else ()
     with open_parquet(path) as file:
-        ignored = [name for name in file.schema_arrow.names if name not in columns]
-        if not carried and ignored:
-            used = ", ".join(name for name in (columns.label, columns.vector, columns.text) if name)
-            log.info("%s: columns read: %s; ignored: %s", path, used, ", ".join(ignored) or "none")
-        for batch in file.iter_batches(size, columns=[name for name in read if name]):
-            vectors = batch.schema.get_field_index(columns.vector)
-            if (flat := _flat(batch[vectors])) is not batch[vectors]:
-                batch = batch.set_column(vectors, columns.vector, flat)  # noqa: PLW2901
-            places = np.arange(begin, begin + len(batch))  # (b,)
-            begin += len(batch)
-            if payload is not None and batch.column(columns.vector).null_count:
-                known = batch.column(columns.vector).is_valid()
-                kept = known.to_numpy(zero_copy_only=False)  # (b,)
-                for place in places[~kept].tolist():
-                    dropped.add_row(path, place)
-                batch, places = batch.filter(known), places[kept]  # noqa: PLW2901
-            labels = _labels(batch.column(columns.label)) if columns.label else [*map(IntegerId, places)]
-            if payload is None:
-                yield keep_whole(path, *_words(labels, batch.column(columns.vector), dimension), dropped)
-                continue
+        ignored = [name for name in file.schema_arrow.names if name not in (*columns.read(), columns.text)]
+    if ignored and not (payload is not None and payload.wanted):
+        used = ", ".join([*columns.read(), *filter(None, (columns.text,))])
+        log.info("%s: columns read: %s; ignored: %s", path, used[:200], ", ".join(ignored)[:200])
+    for batch, lists in _batches(parts, columns, size, [*carried]):
+        places = np.arange(begin, begin + len(batch))  # (b,)
+        begin += len(batch)
+        if payload is not None and lists.null_count:
+            known = lists.is_valid()
+            kept = known.to_numpy(zero_copy_only=False)  # (b,)
+            for place in places[~kept].tolist():
+                dropped.add_row(path, place)
+            batch, lists, places = batch.filter(known), lists.filter(known), places[kept]  # noqa: PLW2901
+        labels = _labels(batch.column(columns.label.name)) if columns.label else [*map(IntegerId, places)]
+        if payload is None:
+            yield keep_whole(path, *_words(labels, lists, dimension), dropped)
+            continue
 
-            def where(place: int, numbers: Any = places) -> str:
-                return f"{path}: row {numbers[place]}"
+        def where(place: int, numbers: Any = places) -> str:
+            return f"{path}: row {numbers[place]}"
 
-            rows = _rows(batch.column(columns.vector), dimension)  # (b, d), or None
-            if rows is None or not np.isfinite(rows).all():
-                lists = batch.column(columns.vector).to_pylist()
-                rows = table.item_rows(lists, dimension, columns.vector, where)
-            ids = labels if columns.label is None else table.item_ids(labels, where)
-            dropped.whole += len(ids)
-            if carried:
-                payload.rows = [{}] * len(batch)
-                payload.batch = batch.select(list(payload.known)) if payload.known else None
-            yield ids, rows
+        rows = _rows(lists, dimension)  # (b, d), or None
+        if rows is None or not np.isfinite(rows).all():
+            rows = table.item_rows(lists.to_pylist(), dimension, columns.vector, where)
+        ids = labels if columns.label is None else table.item_ids(labels, where)
+        dropped.whole += len(ids)
+        if payload.wanted:
+            payload.rows = [{}] * len(batch)
+            payload.batch = batch.select(list(payload.known)) if payload.known else None
+        yield ids, rows
 
 
 def _words(labels: Sequence[Any], column: Any, dimension: int) -> tuple[list[str | bytes], Matrix]:

@@ -1,6 +1,7 @@
 """Static embeddings: folders with a tokenizer and a table of vectors, whose words are tokens.
 
-Those of model2vec and of sentence-transformers' StaticEmbedding. Read are the tokens that are whole words.
+Those of model2vec and of sentence-transformers' StaticEmbedding, of which the tokens that are whole words are
+read, and of sentence-transformers' WordEmbeddings, whose tokens are words.
 """
 
 import logging
@@ -13,21 +14,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muse.errors import BadFile
+from muse.files.detect import VECTORS, open_beginning, readable_kind
 from muse.files.json_text import parse_json
 from muse.files.source import DAMAGED
-from muse.files.vectors.arrays import read_tensor, tensor_names
+from muse.files.vectors.arrays import read_tensor, read_torch, tensor_names
 from muse.files.vectors.table import Table, words_table
 
 log = logging.getLogger(__name__)
 
 # Tensors that are read.
-_TABLES = ("embedding.weight", "embeddings")  # of sentence-transformers, of model2vec
+_OF_WORDS = "emb_layer.weight"
+_TABLES = ("embedding.weight", "embeddings", _OF_WORDS)  # of sentence-transformers, model2vec, WordEmbeddings
 _ADDED = ("mapping", "weights")  # by model2vec
 _CONTEXTUAL = (
     ": expected a static embedding, got a model that reads whole sentences; give it as --encoder, or make "
     "vectors of words with it yourself"
 )
-_SPECIAL = re.compile(r"\[(?:PAD|UNK|CLS|SEP|MASK|unused\d+)\]|</?(?:s|pad|unk|mask)>")  # marked so or not
+_MODULES = (".StaticEmbedding", ".WordEmbeddings")
+_SPECIAL = re.compile(
+    r"\[(?:PAD|UNK|CLS|SEP|MASK|unused\d+)\]|</?(?:s|pad|unk|mask)>|PADDING_TOKEN"
+)  # marked so or not
 # What stands for a space in GPT-2's alphabet of bytes, whose first characters are printable, and elsewhere.
 _BYTES = "Ġ"
 _SPACE = "▁"  # what stands for a space in sentencepiece's
@@ -37,7 +43,8 @@ def static_table(path: Path) -> Table:
     """The table of the whole words of a static embedding; BadFile for another model."""
     folder = _static_folder(path)
     rows = static_rows(path, folder / "model.safetensors")
-    places = _whole_words(folder / "tokenizer.json")
+    words = next(folder.glob("*tokenizer_config.json"), None) if _has_words(folder) else None
+    places = _whole_words(folder / "tokenizer.json") if words is None else _vocabulary(words)
     if places and max(places.values()) >= len(rows):
         raise BadFile(
             f"{path}: expected a vector for each token, got {len(rows)} and the number "
@@ -46,13 +53,28 @@ def static_table(path: Path) -> Table:
     return words_table(path, list(places), rows[list(places.values())])
 
 
+def _has_words(folder: Path) -> bool:
+    return (folder / "wordembedding_config.json").is_file()
+
+
+def _vocabulary(file: Path) -> dict[str, int]:
+    """The words that a tokenizer of whole words knows, each with its place."""
+    settings = _parsed(file)
+    words = settings.get("vocab") if isinstance(settings, dict) else None
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise BadFile(
+            f"{file}: expected a list of words as `vocab`, got another content; save the model again"
+        )
+    return {word: place for place, word in enumerate(words) if not _SPECIAL.fullmatch(word)}
+
+
 def _static_folder(path: Path) -> Path:
     """The folder with the tokenizer and the vectors: the one given, or one in it."""
     if not (path / "modules.json").is_file():
         return path
     modules = _parsed(path / "modules.json")
     found = [module for module in modules if isinstance(module, dict)] if isinstance(modules, list) else []
-    static = [module for module in found if str(module.get("type")).endswith(".StaticEmbedding")]
+    static = [module for module in found if str(module.get("type")).endswith(_MODULES)]
     if not static:
         raise BadFile(f"{path}{_CONTEXTUAL}")
     name = str(static[0].get("path", "")).strip("./")
@@ -66,9 +88,15 @@ def _static_folder(path: Path) -> Path:
 
 def static_rows(path: Path, file: Path) -> NDArray[Any]:
     """The vector of each token (n, d); model2vec may share rows among tokens, and weight them."""
-    if not file.is_file():
+    tensors, older = dict[str, NDArray[Any]](), file.with_name("pytorch_model.bin")
+    if file.is_file():
+        tensors = {name: read_tensor(file, name) for name in tensor_names(file) if name in _TABLES + _ADDED}
+    elif _has_words(file.parent) and older.is_file():
+        with open_beginning(older) as opened:
+            readable_kind(opened, VECTORS)
+        tensors[_OF_WORDS] = read_torch(older, _OF_WORDS)
+    else:
         raise BadFile(f"{path}: expected vectors in {file.name}, found no such file; save the model again")
-    tensors = {name: read_tensor(file, name) for name in tensor_names(file) if name in _TABLES + _ADDED}
     table = next((name for name in _TABLES if name in tensors), None)
     if table is None:
         raise BadFile(f"{path}{_CONTEXTUAL}")

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muse.errors import BadFile, BadSetting, Mismatch
-from muse.files.payloads import Payload
+from muse.files.payloads import Label, Payload
 from muse.files.plain_text import read_lines
 from muse.files.vectors.broken import Dropped, as_text, keep_whole
 from muse.orthography import lowercase
@@ -77,7 +77,7 @@ def item_ids(values: Sequence[Any], where: Callable[[int], str]) -> list[str]:
     for place, value in enumerate(values):
         if isinstance(value, int) and not isinstance(value, bool):
             found.append(IntegerId(value))
-        elif text := str(value) if isinstance(value, UUID) else isinstance(value, str) and as_text(value):
+        elif text := as_text(str(value) if isinstance(value, UUID) else value):
             found.append(text)
         else:
             raise BadFile(
@@ -141,15 +141,21 @@ class Table:
     texts: Iterable[str] | None = None
     dropped: Dropped = field(default_factory=Dropped)
     payload: Payload | None = None
-    numbered: bool = False
+    label: Label | None = None
     counted: bool = True
+
+    @property
+    def numbered(self) -> bool:
+        """Whether no column of the file has ids or words, so that rows are known by their numbers."""
+        return self.label is None and not self.frequency_ordered
 
 
 @dataclass(frozen=True)
 class ReadOptions:
     """What to read of a file: the first `max_vocab` words of a language, or of the given `words`.
 
-    `words` are for n-grams, which compose their vectors; `column` is one of several that have vectors.
+    `words` are for n-grams, which compose their vectors; `column` is one of several that have vectors, and
+    `id` the one that has the ids.
     """
 
     language: str = ""
@@ -157,6 +163,7 @@ class ReadOptions:
     lowercase: bool = False
     words: Sequence[str] | None = None
     column: str | None = None
+    id: str | None = None
 
     def __post_init__(self) -> None:
         if self.max_vocab is not None and self.max_vocab < 1:
@@ -215,7 +222,7 @@ def words_table(path: Path, words: Sequence[str | bytes], rows: NDArray[Any] | R
 def items_table(path: Path, rows: NDArray[Any] | RowsOnDisk, ids: Sequence[str] | None = None) -> Table:
     """The table of items with the rows (n, d), and with their ids; without, these are numbers from 0."""
     _check_shape(path, rows)
-    count = rows.shape[0]
+    count, label = rows.shape[0], None if ids is None else Label("ids")
 
     def block(begin: int) -> Block:
         end = min(begin + BLOCK_ROWS, count)
@@ -227,7 +234,7 @@ def items_table(path: Path, rows: NDArray[Any] | RowsOnDisk, ids: Sequence[str] 
             )  # fmt: skip
 
     blocks = map(block, range(0, count, BLOCK_ROWS))
-    return Table(path, rows.shape[1], count, blocks, frequency_ordered=False, numbered=ids is None)
+    return Table(path, rows.shape[1], count, blocks, frequency_ordered=False, label=label)
 
 
 def _check_shape(path: Path, rows: NDArray[Any] | RowsOnDisk) -> None:
@@ -249,10 +256,10 @@ def finite_rows(path: Path, rows: Matrix, advice: str, where: Callable[[int], st
 
 def check_options(path: Path, options: ReadOptions, *, ngrams: bool = False, columns: bool = False) -> None:
     """Raise BadSetting for words where no n-grams compose their vectors, or for a column where are none."""
-    if options.column is not None and not columns:
+    if (named := options.column or options.id) is not None and not columns:
         raise BadSetting(
-            f"{path}: a column is chosen of Parquet, JSON lines and CSV, got {options.column!r} for another "
-            "format; leave it out"
+            f"{path}: a column is chosen of Parquet, JSON lines and CSV, got {named!r} for another format; "
+            "leave it out"
         )
     if options.words is not None and not ngrams:
         raise BadSetting(

@@ -111,10 +111,10 @@ def _read_of(columns: dict[str, Any], tmp_path: Path, caplog: pytest.LogCaptureF
 
 def test_columns_that_are_ignored_are_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     own, vectors = list(IDS), _column(ROWS)
-    text = _read_of({"product_id": own, "title": own, "embedding": vectors}, tmp_path, caplog)
+    text = _read_of({"name": own, "title": own, "embedding": vectors}, tmp_path, caplog)
     assert text.count("\n") == 2
-    assert "columns read: embedding; ignored: product_id, title\n" in text
-    assert "the numbers of rows are their ids: no column is called id" in text
+    assert "columns read: embedding; ignored: name, title\n" in text
+    assert "the numbers of rows are their ids: nothing there is called id" in text
     text = _read_of({"word": own, "text": own, "vector": vectors, "count": own}, tmp_path, caplog)
     assert text.endswith("columns read: word, vector; ignored: text, count\n")
     assert _read_of({"id": own, "text": own, "vector": vectors}, tmp_path, caplog) == ""
@@ -177,9 +177,9 @@ BAD: dict[str, tuple[Write, str]] = {
     "real.npz": (_npz(vectors=ROWS, ids=ROWS[:, 0]), "got float32 of shape (30,)"),
     "points.npz": (
         _npz(vectors=ROWS[:2], ids=np.array([0xD800, 65], np.uint32).view("U1")),
-        "expected UTF-8, got",
+        "got '\\ud800'; correct it",
     ),
-    "latin.npz": (_npz(vectors=ROWS[:2], ids=np.array([b"a", b"\xe9"])), "UTF-8"),
+    "latin.npz": (_npz(vectors=ROWS[:2], ids=np.array([b"a", b"\xe9"])), "got b'\\xe9'"),
     "two.safetensors": (_tensors(a=ROWS, b=ROWS), "expected one tensor, got 2 (a, b); save one alone"),
     "flat.safetensors": (_tensors(a=ROWS[0]), "got float32 of shape (4,)"),
     "number.safetensors": (_tensors(a=np.array(1.0)), "got float64 of shape ()"),

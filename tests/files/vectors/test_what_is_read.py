@@ -72,6 +72,21 @@ def _parquet(path: Path) -> None:
     write_parquet(path, WORDS, ROWS)
 
 
+def _parts(path: Path) -> None:
+    from muse.files.vectors.parquet import write_parquet
+
+    (path / "_temporary").mkdir(parents=True)
+    for place in range(len(WORDS)):
+        write_parquet(path / f"part-{place}.parquet", WORDS[place : place + 1], ROWS[place : place + 1])
+    write_parquet(path / "_temporary" / "x.parquet", ["none"], ROWS[:1])
+
+
+def _wide(path: Path) -> None:
+    from pandas import DataFrame
+
+    DataFrame(ROWS, WORDS, list(map(str, range(ROWS.shape[1])))).to_parquet(path)
+
+
 def _pipeline(path: Path) -> None:
     from tests.support.pipelines import of_words
 
@@ -91,6 +106,19 @@ def _static(table: str) -> Callable[[Path], object]:
         static_folder(path, {"vocab": tokens, "continuing_subword_prefix": "##"}, {table: rows})
 
     return write
+
+
+def _of_words(path: Path) -> None:
+    from torch import save
+
+    (path / "0").mkdir(parents=True)
+    (path / "modules.json").write_text(
+        '[{"path": "0", "type": "sentence_transformers.models.WordEmbeddings"}]'
+    )
+    (path / "0" / "wordembedding_config.json").write_text("{}")
+    vocabulary = json.dumps({"vocab": ["PADDING_TOKEN", *WORDS], "stop_words": []})
+    (path / "0" / "whitespacetokenizer_config.json").write_text(vocabulary)
+    save({"emb_layer.weight": from_numpy(np.vstack([ROWS[:1], ROWS]))}, path / "0" / "pytorch_model.bin")
 
 
 def _transformer(path: Path) -> None:
@@ -153,10 +181,14 @@ CASES = [
         WORDS,
     ),
     Case(
-        "JSON lines of `word` (or `token`, `term`) and a list",
+        "JSON lines or CSV of `word` (or `token`, `term`) and a list; lines such as `roi [0.1 0.2]`",
         "scripts",
         READ,
         {
+            "y": _bytes(b"".join(b"%b (%b),\n" % (word.encode(), _list(row)[1:-1])
+                                 for word, row in zip(WORDS, ROWS, strict=True))),
+            "x.csv": _bytes(b"Term;v\n" + b"".join(b"%b;%b\n" % (word.encode(), _list(row))
+                                                   for word, row in zip(WORDS, ROWS, strict=True))),
             "x": lambda path: path.write_text(
                 "".join(
                     json.dumps({"word": word, "v": row}) + "\n"
@@ -167,8 +199,9 @@ CASES = [
         WORDS,
     ),
     Case(
-        "Parquet with `word` and `vector`", "pandas, Polars, DuckDB, Spark, `muse export`",
-        "read (extra `parquet`)", {"x.parquet": _parquet}, WORDS,
+        "Parquet, or a folder of it: words, as a column or an index, and lists or a column for each number",
+        "pandas, Polars, DuckDB, Spark, `muse export`",
+        "read (extra `parquet`)", {"x.parquet": _parquet, "x": _parts, "y.parquet": _wide}, WORDS,
     ),
     Case(
         "a pipeline: folder, wheel, sdist or name", "spaCy", "read (extra `spacy`)",
@@ -176,9 +209,9 @@ CASES = [
     ),
     Case(
         "a folder of a static embedding",
-        "model2vec, sentence-transformers' `StaticEmbedding`, `muse export`",
+        "model2vec, sentence-transformers' `StaticEmbedding` and `WordEmbeddings`, `muse export`",
         "read: the tokens that are whole words (extra `exchange`)",
-        {"x": _static("embeddings"), "y": _static("embedding.weight")},
+        {"x": _static("embeddings"), "y": _static("embedding.weight"), "z": _of_words},
         WORDS,
     ),
     Case(
