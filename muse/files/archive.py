@@ -2,6 +2,7 @@
 
 import io
 import warnings
+import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -58,7 +59,10 @@ def strictly() -> Iterator[None]:
 
 
 def arrays_of(content: bytes) -> Arrays:
-    """The named arrays of an .npz; ValueError or another of the errors of a damaged archive."""
+    """The named arrays of an uncompressed .npz; ValueError or another of the errors of a damaged archive."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        if sum(entry.file_size for entry in archive.infolist()) > len(content):
+            raise ValueError("compressed arrays, or some that are said to be longer than the file")
     with strictly(), np.load(io.BytesIO(content), allow_pickle=False) as found:
         return {name: found[name] for name in found.files}
 

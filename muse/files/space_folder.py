@@ -79,6 +79,7 @@ def check_sum(path: Path, expected: object, of: Path | Content) -> None:
 
 def read_content(path: Path) -> Content:
     """The bytes (b,) of a file of a space, in memory: nothing that happens to the file changes them."""
+    refuse_stream(path, "of a space")
     try:
         with path.open("rb") as file:
             return np.fromfile(file, np.uint8)

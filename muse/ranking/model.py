@@ -23,7 +23,16 @@ from muse.errors import BadFile
 from muse.ranking import neighbourhoods
 from muse.ranking.candidates import Candidates, NeighbourLists, best_of_groups, mutual_pairs
 from muse.ranking.expected import ExpectedPrecision
-from muse.ranking.features import KINDS, NAMES, OUTSIDE, KnownPairs, odds_places, places_of
+from muse.ranking.features import (
+    KINDS,
+    MOST_SOURCES,
+    NAMES,
+    OUTSIDE,
+    OUTSIDE_COLUMNS,
+    KnownPairs,
+    odds_places,
+    places_of,
+)
 from muse.ranking.trees import BoostedTrees
 from muse.space.derived import AnswerTable
 from muse.vectors import Doubles, Flags, Matrix, Numbers
@@ -102,6 +111,16 @@ class ProbabilityCurve:
         knots, firsts = np.unique(np.quantile(log_odds, shares), return_index=True)
         return cls(knots, np.quantile(probability, shares)[firsts])
 
+    def check(self) -> None:
+        """Raise ValueError unless knots and values ascend, these from 0 to 1."""
+        knots, values = self.knots, self.values
+        if not (knots.shape == values.shape == (len(knots),)) or not len(knots):
+            raise ValueError("expected a probability for each knot")
+        if not ((values >= 0) & (values <= 1)).all():
+            raise ValueError("expected probabilities")
+        if (np.diff(knots) <= 0).any() or (np.diff(values) < 0).any():
+            raise ValueError("expected probabilities that ascend")
+
     def shifted(self, by: float) -> ProbabilityCurve:
         """The curve with so much added to the log odds of its values."""
         return ProbabilityCurve(self.knots, shifted(self.values, by))
@@ -159,6 +178,15 @@ class AnswerModel:
     def csls(cls) -> AnswerModel:
         """The model of CSLS alone."""
         return cls(None, None, 0.0, ProbabilityCurve.identity())
+
+    def check(self) -> None:
+        """Raise ValueError unless candidates with any evidence have probabilities by it."""
+        for trees in filter(None, (self.here, self.pretrained)):
+            trees.check(len(NAMES) + len(OUTSIDE_COLUMNS) * MOST_SOURCES)
+        self.curve.check()
+        learned = self.here is not None, self.pretrained is not None
+        if not 0 <= self.mix <= 1 or (any(learned) and not learned[0 if self.mix else 1]):
+            raise ValueError("expected a share of the trees that there are")
 
     def log_odds(self, evidence: Matrix, other: Doubles | None = None) -> Doubles:
         """The log odds (c,) of candidates by their evidence (c, f); CSLS itself if nothing was learned.

@@ -23,7 +23,7 @@ import scipy
 import torch
 from numpy.typing import NDArray
 
-from muse.files.archive import arrays_of, write_arrays
+from muse.files.archive import Arrays
 from muse.files.space_folder import derived_name
 from muse.normalise import unit
 from muse.orthography import plain
@@ -45,7 +45,14 @@ from muse.ranking.spelling import Grams, Spellings, letters, same_strings
 from muse.search.exact import nearest
 from muse.search.retrieval import Retrieval
 from muse.space import Space
-from muse.space.derived import ALIGN, HIGHEST, AnswerTable
+from muse.space.derived import (
+    ALIGN,
+    HIGHEST,
+    LIMIT,
+    AnswerTable,
+    arrays_of_words,
+    write_of_words,
+)
 from muse.space.inflections import KnownForms, SuffixRules, find_rules
 from muse.vectors import Doubles, Flags, Matrix, Numbers, WordIndex
 
@@ -54,6 +61,7 @@ SIDES = "refined.source", "refined.target"
 # Chosen on inflections of Italian left out of a space: beside the logarithm of the votes of known forms.
 ODDS_SHARE = 0.15  # what the log odds by all the evidence count
 LEAST_VOTE = 1e-3
+_LARGEST = 6e4  # of what was learned, some of it in half precision: sums and products of such are finite
 LEAST_PASSED = 0.02  # the least vote that is passed on to other forms of a target
 UNEXPLAINED = 0.25  # the most probable answer to a word of which no form is known
 
@@ -82,6 +90,13 @@ class SpelledAlike:
         known = self.grams.basis.any()
         rows = unit((found - self.offset).astype(np.float64)) if known else np.zeros_like(found)
         return Correspondences(rows, self.targets)
+
+    def check(self, targets: int) -> None:
+        """Raise ValueError unless the n-grams and so many targets have coordinates in one space."""
+        self.grams.check()
+        width = self.grams.basis.shape[1]
+        if self.offset.shape != (width,) or self.targets.shape != (targets, width):
+            raise ValueError("expected spellings of the targets of this space")
 
     def arrays(self, prefix: str) -> dict[str, NDArray[Any]]:
         """The coordinates as named arrays, mostly of half precision, for an .npz."""
@@ -253,6 +268,31 @@ class OovRanker:
         spelled = self.whole.arrays("whole") | self.ends.arrays("ends")
         return own | {"named": self.named.astype(np.int32)} | spelled | self.model.arrays()
 
+    def check(self, counts: tuple[int, int], dimension: int) -> None:
+        """Raise ValueError unless it answers words of a space, whose `counts` and dimension these are."""
+        targets = counts[1]
+        for name, one in (("hubness", self.hubness_back), ("mapped hubness", self.mapped_hubness)):
+            if one.shape != (targets,) or one.dtype.kind != "f" or not (np.abs(one) <= HIGHEST).all():
+                raise ValueError(f"expected a mean cosine of each target, got {name} of shape {one.shape}")
+        scores = self.csls_back
+        if self.count != counts[0] or scores.ndim != 2 or len(scores) != targets or not scores.shape[1]:
+            raise ValueError("no answers of this space")
+        if scores.dtype.kind != "f" or not (np.diff(scores) <= 0).all() or not (scores <= LIMIT).all():
+            raise ValueError("expected the best scores of each target first")
+        if self.named.shape != (targets, 2) or not ((self.named >= -1) & (self.named < counts[0])).all():
+            raise ValueError("expected the words that each target names")
+        for side in (self.whole, self.ends):
+            side.check(targets)
+        shapes = [(*one.map_.shape, *one.offset.shape) for one in self.maps]
+        if shapes and (
+            len(shapes) != 2 or {*map(len, shapes)} != {3} or {one[0] for one in shapes} != {dimension}
+        ):
+            raise ValueError("expected maps of rows of both languages")
+        if len({size for one in shapes for size in one[1:]}) > 1:
+            raise ValueError("expected maps into one space")
+        self.model.check()
+        self.by_forms.check()
+
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> OovRanker:
         """All of it from named arrays."""
@@ -271,32 +311,33 @@ class OovRanker:
 
 def write_unseen(folder: Path, languages: tuple[str, str], unseen: OovRanker) -> None:
     """Write it beside the answers in the folder of a space."""
-    write_arrays(folder / derived_name(MODEL, *languages), unseen.arrays())
+    write_of_words(folder, MODEL, languages, unseen.arrays())
 
 
 def find_unseen(space: Space, direction: tuple[str, str]) -> OovRanker | None:
     """How words beyond those of the space are answered; None where CSLS ranks them."""
-    counts = len(space.words(direction[0])), len(space.words(direction[1]))
+    sides = [space.words(language) for language in direction]
+    counts = len(sides[0]), len(sides[1])
+
+    def made(content: bytes) -> OovRanker:
+        return possible(
+            arrays_of_words(content, (sides[0].words, sides[1].words)), counts, sides[1].dimension
+        )
+
     name = derived_name(MODEL, *direction)
-    return space.once(
-        OovRanker, direction, lambda: space.derived.read(name, lambda found: possible(found, counts), ALIGN)
-    )
+    return space.once(OovRanker, direction, lambda: space.derived.read(name, made, ALIGN))
 
 
-def possible(content: bytes, counts: tuple[int, int]) -> OovRanker:
-    """What is in a file, for `counts` words of both languages; ValueError for that of another space."""
-    arrays = arrays_of(content)
-    found = OovRanker.of_arrays(arrays)
-    sizes = (len(found.csls_back), len(found.mapped_hubness), len(found.whole.targets))
-    if found.count != counts[0] or {*sizes} != {counts[1]}:
-        raise ValueError("no answers of this space")
+def possible(arrays: Arrays, counts: tuple[int, int], dimension: int) -> OovRanker:
+    """What named arrays hold, for `counts` words of both languages with rows of this dimension.
+
+    ValueError for that of another space, and for anything that using it could not rely on.
+    """
     numbers = (one for name, one in arrays.items() if one.dtype.kind == "f" and name != "csls")
-    if np.isnan(found.csls_back).any() or not all(np.isfinite(one).all() for one in numbers):
+    if not all((np.abs(one) <= _LARGEST).all() for one in numbers):  # which nan is not
         raise ValueError("expected finite numbers")
-    shares = found.model.mix, *found.model.curve.values, *found.by_forms.values
-    cosines = np.concatenate([found.hubness_back, found.mapped_hubness])
-    if not all(0 <= share <= 1 for share in shares) or not (np.abs(cosines) <= HIGHEST).all():
-        raise ValueError("expected probabilities and mean cosines")
+    found = OovRanker.of_arrays(arrays)
+    found.check(counts, dimension)
     return found
 
 

@@ -105,6 +105,16 @@ class Grams:
         names = np.append(np.uint32(0), letters)[of_names].view(f"U{LONGEST}").ravel().tolist()
         return cls(names, weights, basis, ends), components
 
+    def check(self) -> None:
+        """Raise ValueError unless each n-gram, none of them twice, has a weight and a row of the basis."""
+        count = len(self.names)
+        if self.weights.shape != (count,) or self.basis.ndim != 2 or len(self.basis) != count:
+            raise ValueError("expected a weight and coordinates for each n-gram")
+        if len({*self.names}) != count or not all(0 < len(one) <= LONGEST for one in self.names):
+            raise ValueError(f"expected different n-grams of at most {LONGEST} letters")
+        if len({*"".join(self.names)}) >= 1 << 16:  # the bits of a letter in a code
+            raise ValueError("expected fewer letters")
+
     def components(self, words: Sequence[str]) -> Matrix:
         """The components (q, c) of other words."""
         of_names = np.array([*self.names], f"U{LONGEST}").view(np.uint32).reshape(-1, LONGEST)

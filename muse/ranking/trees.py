@@ -70,6 +70,29 @@ class BoostedTrees:
         """The trees as named arrays, for an .npz."""
         return {prefix + name: getattr(self, name) for name in _ARRAYS}
 
+    def check(self, features: int) -> None:
+        """Raise ValueError unless these are trees over at most so many features, as they are learned.
+
+        Each follows the one before, with LEAVES at most; children stand behind their parent, and have one.
+        """
+        nodes, roots, inner = len(self.feature), self.roots, self.feature >= 0
+        sides = self.feature, self.threshold, self.left, self.right, self.value
+        whole = [one.dtype.kind for one in (*sides, roots, self.baseline)] == [*"ifiifif"]
+        if not whole or {one.shape for one in sides} != {(nodes,)} or self.baseline.shape != (1,):
+            raise ValueError("expected trees of as many features, thresholds, children and values")
+        ends = np.append(roots[1:], nodes)
+        if roots.ndim != 1 or not len(roots) or roots[0] != 0 or not (roots < ends).all():
+            raise ValueError("expected trees one after the other")
+        of_tree = np.repeat(np.arange(len(roots)), ends - roots)
+        children = np.concatenate([self.left[inner], self.right[inner]])
+        parents = np.tile(np.flatnonzero(inner), 2)
+        within = (children > parents).all() and (children < ends[of_tree[parents]]).all()
+        if not within or len(np.unique(children)) != len(children) or (self.feature >= features).any():
+            raise ValueError("expected children behind their one parent, and features that there are")
+        leaves = np.bincount(of_tree[~inner], minlength=len(roots))
+        if (self.feature < -1).any() or (leaves > LEAVES).any():
+            raise ValueError(f"expected trees of at most {LEAVES} leaves")
+
     def log_odds(self, rows: Matrix) -> Doubles:
         """The log odds (p,) of rows (p, f) without nan."""
         found = np.full(len(rows), self.baseline[0])

@@ -186,8 +186,8 @@ class Space:
         """
         if self.answers_by != "all" or not uses_cached_hubness(retrieval or Retrieval()):
             return None
-        way, counts = (source, target), (len(self.vectors(source)), len(self.vectors(target)))
-        return self.once("answers", way, lambda: read_answers(self.derived, way, counts))
+        way, words = (source, target), (self.vectors(source).words, self.vectors(target).words)
+        return self.once("answers", way, lambda: read_answers(self.derived, way, words))
 
     def by_csls(self) -> Self:
         """The same space, with translations ranked by CSLS alone."""

@@ -9,8 +9,9 @@ nothing.
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -18,26 +19,37 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from muse.files.archive import array_in, arrays_of, write_arrays
+from muse.errors import BadFile
+from muse.files.archive import Arrays, array_in, arrays_of, write_arrays
 from muse.files.source import DAMAGED
-from muse.files.space_folder import derived_name, write_array
+from muse.files.space_folder import (
+    WORDS,
+    derived_name,
+    folder_name,
+    read_content,
+    write_array,
+)
 from muse.progress import Progress
 from muse.search.approximate import Approximation
 from muse.search.bidirectional_search import BidirectionalSearch
 from muse.search.retrieval import Retrieval
-from muse.vectors import Matrix, ShortRepr
+from muse.vectors import Flags, Matrix, ShortRepr
 
 log = logging.getLogger(__name__)
 
 Made = TypeVar("Made")
 AnswersBy = Literal["all", "csls"]
+Words = tuple[Sequence[str], Sequence[str]]
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float32]
 COMPUTED, ALIGN = "it is computed again", "align again to choose answers by all evidence"
 ANSWERS = "answers.{}.npz"
 HUBNESS_K = 10  # the neighbourhood of the hubness on disk: k of the default retrieval
 HIGHEST = 1.001  # a mean cosine, of rows whose length is 1 but for rounding
+MOST = 100  # answers to a word: ten are written
 LIMIT = 4.01  # CSLS lies between -4 and 4, but for rounding
+SOME = 100  # words of either language that are kept beside what was derived of them
+_NO_WORDS = np.zeros(0, np.uint8)
 _ARRAYS = ("pointers", "columns", "csls", "probability")
 
 
@@ -57,11 +69,11 @@ class DerivedFiles:
         if self.folder is None or name not in self.checksums:
             return None
         try:
-            content = self.contents.get(name) or (self.folder / name).read_bytes()
+            content = self.contents.get(name) or read_content(self.folder / name).tobytes()
             if hashlib.sha256(content).hexdigest() != self.checksums[name]:
                 raise ValueError("another content than was written")
             return made(content)
-        except (*DAMAGED, MemoryError) as error:  # a damaged header may ask for any amount
+        except (*DAMAGED, MemoryError, BadFile) as error:  # a damaged header may ask for any amount
             found = f"a part is missing: {error}" if isinstance(error, KeyError) else str(error)
             log.warning("%s: not used, %s; %s", self.folder / name, found or type(error).__name__, remedy)
             return None
@@ -205,31 +217,64 @@ class AnswerTable(ShortRepr):
         return cls(**own, report=json.loads(arrays["report"].tobytes()))
 
 
+def write_of_words(folder: Path, kind: str, languages: tuple[str, str], arrays: Arrays) -> None:
+    """Write arrays that are derived of two languages of a space, with the first of their words."""
+    own = dict[str, NDArray[np.uint8]]()
+    for place, language in enumerate(languages):
+        path = folder / folder_name(language) / WORDS
+        if path.exists():
+            with path.open("rb") as lines:
+                own[f"{WORDS}.{place}"] = np.frombuffer(b"".join(islice(lines, SOME)), np.uint8)
+    write_arrays(folder / derived_name(kind, *languages), {**arrays, **own})
+
+
+def arrays_of_words(content: bytes, words: Words) -> Arrays:
+    """The arrays in a file; ValueError if they were derived of other words than those of both languages."""
+    arrays = arrays_of(content)
+    for place, own in enumerate(words):
+        *first, _ = arrays.get(f"{WORDS}.{place}", _NO_WORDS).tobytes().decode().split("\n")
+        if first != [*own[: len(first)]]:
+            raise ValueError("derived of other words")
+    return arrays
+
+
 def write_answers(folder: Path, languages: tuple[str, str], table: AnswerTable) -> None:
     """Write the table of the answers from the first language to the second to the folder of a space."""
-    write_arrays(folder / derived_name(ANSWERS, *languages), table.arrays())
+    write_of_words(folder, ANSWERS, languages, table.arrays())
 
 
-def read_answers(
-    derived: DerivedFiles, languages: tuple[str, str], counts: tuple[int, int]
-) -> AnswerTable | None:
-    """The table of a space for `counts` words of both languages; None if there is none, or a broken one."""
+def read_answers(derived: DerivedFiles, languages: tuple[str, str], words: Words) -> AnswerTable | None:
+    """The table of a space for the words of both languages; None if there is none, or a broken one."""
 
     def made(content: bytes) -> AnswerTable:
-        table = AnswerTable.of_arrays(arrays_of(content))
-        _check(table, counts)
+        table = AnswerTable.of_arrays(arrays_of_words(content, words))
+        _check(table, (len(words[0]), len(words[1])))
         return table
 
     return derived.read(derived_name(ANSWERS, *languages), made, ALIGN)
 
 
 def _check(table: AnswerTable, counts: tuple[int, int]) -> None:
-    pointers, columns = table.pointers, table.columns
+    """Raise ValueError unless words have answers among the targets, each once, the most probable first."""
+    pointers, columns, shares = table.pointers, table.columns, table.probability
     fits = pointers.shape == (counts[0] + 1,) and pointers[0] == 0 and pointers[-1] == len(columns)
-    fits = fits and all(one.shape == (len(columns),) for one in (columns, table.csls, table.probability))
+    fits = fits and all(one.shape == (len(columns),) for one in (columns, table.csls, shares))
     fits = fits and pointers.dtype.kind == "i" and bool((np.diff(pointers) >= 0).all())
     fits = fits and bool(((columns >= 0) & (columns < counts[1])).all())
-    shares = table.probability
     fits = fits and bool((np.abs(table.csls) <= LIMIT).all())  # which nan is not
-    if not fits or not ((shares >= 0) & (shares <= 1)).all():
+    fits = fits and bool(((shares >= 0) & (shares <= 1)).all())
+    if not fits or not isinstance(table.report, dict):
         raise ValueError("no answers to the words of this space")
+    width = int(np.diff(pointers).max(initial=0))
+    again = [
+        _both_of_a_word(pointers, columns[by:] == columns[:-by], by) for by in range(1, min(width, MOST))
+    ]
+    if width > MOST or any(again) or _both_of_a_word(pointers, np.diff(shares) > 0, 1):
+        raise ValueError("a word with an answer twice, or with a less probable one before others")
+
+
+def _both_of_a_word(pointers: Numbers, alike: Flags, by: int) -> bool:
+    """Whether any answer and the one so far behind it, marked where they are `alike`, are of one word."""
+    first = np.flatnonzero(alike)  # few: no array of all words is made
+    word = np.searchsorted(pointers, first, side="right")
+    return bool((first + by < pointers[word]).any())

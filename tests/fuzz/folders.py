@@ -117,7 +117,7 @@ def _encoders_of_others(folder: Path) -> None:
     config = {"model_type": "bert", "hidden_act": "gelu", "vocab_size": 4, "num_hidden_layers": 1}
     kinds = {"": "Transformer", "1_Pooling": "Pooling", "2_Dense": "Dense", "3": "StaticEmbedding"}
     types = {path: f"sentence_transformers.models.{kind}" for path, kind in kinds.items()}
-    settings = {
+    settings: dict[str, object] = {
         "modules.json": [{"idx": 0, "name": path, "path": path, "type": types[path]} for path in kinds],
         "config.json": {**config, "auto_map": {"AutoModel": "mine.Mine"}, "dtype": "float32"},
         "sentence_bert_config.json": {"max_seq_length": 8, "model_args": {"trust_remote_code": True}},

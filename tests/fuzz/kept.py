@@ -16,16 +16,18 @@ import numpy as np
 from muse.commands.word_tables import read_words
 from muse.embedding import pretrained
 from muse.files import read_lexicon
+from muse.files.archive import arrays_of
 from muse.files.lexicons import dictionary_writer
 from muse.files.space_folder import checksum, derived_name
 from muse.files.tables import plain_cell, table_writer
 from muse.lexicon import Entry
 from muse.ranking import oov
 from muse.ranking.canonical import CanonicalMap
-from muse.ranking.model import AnswerModel
+from muse.ranking.model import AnswerModel, ProbabilityCurve
 from muse.ranking.oov import OovRanker, SpelledAlike
 from muse.ranking.probability import CALIBRATION, Calibration, _possible, write_calibration
 from muse.ranking.spelling import Grams
+from muse.ranking.trees import BoostedTrees
 from muse.space import derived
 from tests.fuzz.target import Target
 from tests.fuzz.texts import SENTENCES, files, only
@@ -76,8 +78,8 @@ def _answers(folder: Path) -> None:
     counts = np.array([0, 2, 1, 3, 0, 1, 2])
     total = int(counts.sum())
     table = derived.AnswerTable(
-        np.concatenate([[0], np.cumsum(counts)]), drawn.integers(0, COUNT, total),
-        drawn.uniform(-1, 1, total).astype(np.float32), drawn.uniform(0, 1, total).astype(np.float32),
+        np.concatenate([[0], np.cumsum(counts)]), np.arange(total) % COUNT,
+        drawn.uniform(-1, 1, total).astype(np.float32), np.linspace(1, 0, total).astype(np.float32),
         {"chosen": True, "pairs": 5},
     )  # fmt: skip
     derived.write_answers(folder / "0", DIRECTION, table)
@@ -85,7 +87,7 @@ def _answers(folder: Path) -> None:
 
 
 def _table(files: derived.DerivedFiles) -> Iterator[Any]:
-    table = derived.read_answers(files, DIRECTION, (COUNT, COUNT))
+    table = derived.read_answers(files, DIRECTION, ([""] * COUNT,) * 2)
     if table is not None:
         yield from (table.first(), table.csls, table.probability)
         columns, csls, probability = table.padded(np.arange(COUNT))
@@ -145,15 +147,27 @@ def _unseen(folder: Path) -> None:
     named = drawn.integers(-1, COUNT, (COUNT, 2))
     maps = tuple(CanonicalMap(raw_rows(seed, 2, 2), raw_rows(seed + 2, 1, 2)[0]) for seed in (4, 5))
     both = spelled(False), spelled(True)
-    unseen = OovRanker(AnswerModel.csls(), COUNT, scores, hubness, named, *both, hubness, (maps[0], maps[1]))
+    trees = BoostedTrees(*(np.array(one) for one in (
+        [0, 1, -1, -1, -1, 2, -1, -1], [0.5, 0, 0, 0, 0, 1, 0, 0], [1, 2, 0, 0, 0, 6, 0, 0],
+        [4, 3, 0, 0, 0, 7, 0, 0], [0, 0, -1, 0.5, 1, 0, 2, -2.0], [0, 5], [0.25],
+    )))  # fmt: skip
+    model = AnswerModel(trees, trees, 0.5, ProbabilityCurve.identity(), 1.0)
+    unseen = OovRanker(model, COUNT, scores, hubness, named, *both, hubness, (maps[0], maps[1]))
     oov.write_unseen(folder / "0", DIRECTION, unseen)
     _sum_up(folder / "0")
 
 
 def _model(files: derived.DerivedFiles) -> Iterator[Any]:
     name = derived_name(oov.MODEL, *DIRECTION)
-    if (found := files.read(name, lambda content: oov.possible(content, (COUNT, COUNT)))) is not None:
+    if (
+        found := files.read(name, lambda content: oov.possible(arrays_of(content), (COUNT, COUNT), 2))
+    ) is not None:
         yield from (found.hubness_back, found.mapped_hubness, found.whole.grams.basis)
+        words, targets = ["abc", "bcd"], ["ab", "bc", "cd", "abcd", "x", "é", "y z"]
+        rows = raw_rows(0, 2, 2), raw_rows(1, COUNT, 2)
+        mapped = found.maps[1].refined(rows[1]) if found.maps else rows[1]
+        answers = found.answer(words, rows[0], (targets, rows[1], mapped))
+        yield from (answers.csls, answers.probability)
 
 
 # Lists of words that are translated, and tables and dictionaries of words as odd as they come.

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 import scipy
 
+from muse.files.archive import arrays_of
+from muse.files.source import DAMAGED
 from muse.normalise import normalise
+from muse.ranking import oov
 from muse.ranking.features import KnownPairs
 from muse.ranking.oov import UNEXPLAINED, FormAnswers, write_unseen
 from muse.ranking.ranker import translate_words
@@ -21,6 +25,8 @@ from muse.space.derived import AnswerTable, write_answers
 from muse.space.inflections import KnownForms, SuffixRules
 from muse.space.new_words import own_new_words
 from muse.vectors import Vectors, WordIndex
+from tests.fuzz.kept import COUNT
+from tests.fuzz.targets import TARGETS
 from tests.ranking.test_train_ranker import FEW
 from tests.support.made_up_pair import CIPHER, random_words, unit
 from tests.support.spaces import PROVENANCE, derived
@@ -121,3 +127,68 @@ def test_votes_are_those_counted_one_by_one() -> None:
         if target < 4:  # word and words, other and others
             expected[word, target ^ 1] += share * (0.9 if target ^ 1 < target else 0.8) ** 4
     np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
+def at(place: Any, value: Any) -> Callable[[Any], Any]:
+    """What puts a value at a place of an array."""
+
+    def change(array: Any) -> Any:
+        array = array.copy()
+        array[place] = value
+        return array
+
+    return change
+
+
+NONSENSE = {
+    "a cycle": ("here.left", at(1, 0)),
+    "itself": ("here.right", at(0, 0)),
+    "a shared child": ("here.left", at(0, 4)),
+    "a child of another tree": ("here.right", at(0, 6)),
+    "no such child": ("here.left", at(0, 99)),
+    "a negative child": ("here.right", at(0, -3)),
+    "no such feature": ("pretrained.feature", at(0, 10**6)),
+    "a kind of leaf": ("here.feature", at(2, -7)),
+    "many roots": ("here.roots", lambda _: np.zeros(10**5, int)),
+    "roots before": ("here.roots", at(1, -1)),
+    "roots beyond": ("here.roots", at(1, 8)),
+    "no root": ("here.roots", lambda one: one[:0]),
+    "fewer values": ("here.value", lambda one: one[:-1]),
+    "two baselines": ("here.baseline", lambda one: np.repeat(one, 2)),
+    "huge values": ("here.value", at(3, 1e300)),
+    "text": ("here.feature", lambda one: one.astype(str)),
+    "features of halves": ("here.feature", lambda one: one / 2),
+    "knots": ("knots", lambda one: one[:-1]),
+    "no knots": ("forms.knots", lambda one: one[:0]),
+    "knots back": ("knots", lambda one: one[::-1]),
+    "probabilities back": ("values", lambda one: one[::-1]),
+    "table of knots": ("knots", lambda one: one[:, None]),
+    "a share beyond": ("mix", at(0, 1.5)),
+    "scores rise": ("csls", lambda one: one[:, ::-1]),
+    "scores of nan": ("csls", at((0, 0), np.nan)),
+    "no scores": ("csls", lambda one: one[:, :0]),
+    "one row of scores": ("csls", lambda one: one[0]),
+    "no such name": ("named", at((0, 0), 99)),
+    "three names": ("named", lambda one: np.repeat(one, 2, 1)),
+    "hubness of one": ("mapped hubness", lambda one: one[0]),
+    "a cosine beyond": ("hubness", at(0, 1.5)),
+    "a map of another space": ("refined.source.map", lambda one: np.repeat(one, 2, 0)),
+    "maps apart": ("refined.target.map", lambda one: one[:, :1]),
+    "offset": ("refined.source.offset", lambda one: one[:1]),
+    "other targets": ("whole.targets", lambda one: one[:-1]),
+    "other weights": ("ends.weights", lambda one: one[:-1]),
+    "an n-gram twice": ("whole.names", lambda _: np.frombuffer(b"ab\nab\ncd", np.uint8)),
+    "a long n-gram": ("whole.names", lambda _: np.frombuffer(b"abcdefgh\nb\ncd", np.uint8)),
+    "coordinates": ("whole.map", lambda one: one[:, :1]),
+    "of fewer words": ("count", lambda one: one - 1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", NONSENSE)
+def test_nonsense_with_a_right_checksum_is_not_used(case: str) -> None:
+    name, change = NONSENSE[case]
+    (files,) = TARGETS["kept.unseen"].good
+    arrays = dict(arrays_of(next(content for path, content in files.items() if path.endswith(".npz"))))
+    oov.possible(arrays, (COUNT, COUNT), 2)
+    with pytest.raises((ValueError, *DAMAGED)):
+        oov.possible({**arrays, name: change(arrays[name])}, (COUNT, COUNT), 2)

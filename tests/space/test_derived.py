@@ -134,7 +134,7 @@ def table(**other: Any) -> AnswerTable:
         "pointers": np.array([0, *range(0, 77, 2)]),
         "columns": np.arange(76) % 40,
         "csls": np.linspace(-1, 1, 76, dtype=np.float32),
-        "probability": np.linspace(0, 1, 76, dtype=np.float32),
+        "probability": np.linspace(1, 0, 76, dtype=np.float32),
         "report": {"by": "all evidence"},
     }
     return AnswerTable(**{**parts, **other})
@@ -169,6 +169,8 @@ def test_asked_for_csls(space: Space) -> None:
         {"columns": np.full(76, 40)},
         {"columns": np.full(76, -1)},
         {"probability": np.full(76, 1.5, np.float32)},
+        {"probability": np.linspace(0, 1, 76, dtype=np.float32)},  # the second more probable than the first
+        {"columns": np.repeat(np.arange(38), 2)},  # each twice
         {"csls": np.full(76, np.nan, np.float32)},
         {"pointers": np.array([0, *range(76, -1, -2)])},
         {"csls": np.zeros(0, np.float32)},  # fewer than there are answers
@@ -189,3 +191,16 @@ def test_padded_and_within() -> None:
     assert columns.tolist() == [[-1, -1], [0, 1], [34, -1]]
     columns, _, _ = table(columns=(np.arange(76) + 34) % 40).within(np.array([3, 4]), 1)
     assert columns.tolist() == [[-1, -1], [0, -1]]
+
+
+def test_answers_of_other_words_are_not_used(
+    space: Space, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    there, other = tmp_path / "space", tmp_path / "other"
+    shutil.copytree(there, other)
+    path = other / "fr" / "words.txt"
+    path.write_text(path.read_text().replace("fr3\n", "fr333\n"))
+    write_answers(other, WAY, table())
+    shutil.copy(other / NAMES[2], there / NAMES[2])
+    assert derived(there, lambda _: None).answers(*WAY) is None
+    assert "not used, derived of other words" in caplog.text

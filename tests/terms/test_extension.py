@@ -48,9 +48,10 @@ def chosen(world: Path) -> Space:
         for one in ("aa", "cc"):
             for way in ((one, "bb"), ("bb", one)):
                 counts = rng.integers(1, 5, WORDS)
-                shares = np.sort(rng.random(counts.sum()).astype(np.float32))
+                rising = np.sort(rng.random(counts.sum()).astype(np.float32))
                 columns = np.concatenate([rng.permutation(WORDS)[:count] for count in counts])
                 pointers = np.append(0, counts.cumsum())
+                shares = np.concatenate([own[::-1] for own in np.split(rising, pointers[1:-1])])
                 write_answers(folder, way, AnswerTable(pointers, columns, shares, shares, {"by": "chance"}))
         write_derived(space_of_saved(folder, manifest), folder)
         return manifest
