@@ -1,7 +1,7 @@
 """Dictionaries in XML: FreeDict's TEI, translation memories (TMX) and termbases (TBX).
 
 Only the elements that have words are read, as the file streams by; a file that declares entities, which can
-grow without limit, is refused.
+grow without limit, is refused, but for short ones that no entry uses.
 
 The only user of lxml.
 """
@@ -38,6 +38,7 @@ _CONVERSIONS = {
     kind: f"convert it: {program} FILE OUT.po, then po2csv OUT.po OUT.csv"
     for kind, program in (("xliff", "xliff2po"), ("TS", "ts2po"))
 }
+_HARMLESS = re.compile(r"(?:[^&%]|&#\w+;){,100}")  # no entity that has others in it
 Found = Iterator[tuple[str, str, tuple[str, str]]]  # two words and the languages they are in
 
 
@@ -63,6 +64,11 @@ def _pairs(file: DictionaryFile) -> Iterator[PairLine]:
                     f"to another one, {element.get('href', '')[:60]!r}; put them into one file: xmllint "
                     "--xinclude"
                 )
+            if entity := next(element.iter(etree.Entity), None):
+                raise BadFile(
+                    f"{file.path}:{element.sourceline}: expected text, got the entity {entity.text[:40]!r}; "
+                    "write what it stands for in its place"
+                )
             for one, two, languages in _PAIRS[name](element, file.path):
                 yield from found.pair(one, two, languages)
             _forget(element)
@@ -79,7 +85,8 @@ def _pairs(file: DictionaryFile) -> Iterator[PairLine]:
 def _kind(root: Any, path: Path) -> str:
     """What a file is called by its outermost element; BadFile unless it is read."""
     where, document = f"{path}:{root.sourceline}", root.getroottree().docinfo.internalDTD
-    if entity := next(document.iterentities(), None) if document is not None else None:
+    declared = () if document is None else document.iterentities()
+    if entity := next((one for one in declared if not _HARMLESS.fullmatch(one.content or "&")), None):
         raise BadFile(
             f"{where}: expected no declaration of entities, with which a file can fill memory, got one of "
             f"{str(entity.name)[:40]!r}; write what it stands for into the text"

@@ -466,6 +466,11 @@ KINDS = (
          looks=lambda file: marked_encoding(file.head)),
     Kind("table", "a dictionary or another table of muse", (DICTIONARY,),
          "give it as --dictionary, and vectors here", (b"source\ttarget\t",), wanted=(VECTORS,)),
+    Kind("cldf", "words of several languages, one a row, as CLDF has them", (), "join two: python -c \""
+         "import pandas; t = pandas.read_csv({path}).groupby('Language_ID'); t.get_group('fra').merge("
+         "t.get_group('eng'), on='Parameter_ID')[['Form_x', 'Form_y']].to_csv('OUT.tsv', sep='\\t', "
+         "index=False, header=['source', 'target'])\"", wanted=(DICTIONARY,),
+         looks=_matches(rb"(?=[^\n]*\bLanguage_ID\b)(?=[^\n]*\bParameter_ID\b)(?=[^\n]*\bForm\b)")),
     Kind("gls", "the source of a dictionary for Babylon", (), _PYGLOSSARY, wanted=(DICTIONARY,),
          looks=_matches(rb"#(?:stripmethod|sametypesequence|bookname)=")),
     Kind("gettext", "a catalogue of gettext", (), "convert it: po2csv {file} OUT.csv", wanted=(DICTIONARY,),

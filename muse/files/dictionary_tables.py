@@ -42,6 +42,7 @@ _TARGETS = (
     | {"traductions", "übersetzungen", "traducciones", "traduzioni", "перевод", "tłumaczenie", "翻译", "翻譯"}
 )  # fmt: skip
 _REGIONAL = re.compile(r"([A-Za-z]{2,3})[-_](?:[A-Z]{2}|[A-Z][a-z]{3}|\d{3})")  # fr-FR, fra_Latn
+_OF_VARIANT = re.compile(r"(?<=[a-z]{3})-\d{3}$")  # PanLex: fra-000
 _FILLERS = {"in", "the", "lang", "language", "text", "of"}
 _SCORES = (  # names of a column of scores
     "score", "weight", "confidence", "similarity", "sim", "cosine", "rating", "human (mean)", "simlex999",
@@ -208,23 +209,32 @@ def _layout(table: TableRows, file: DictionaryFile) -> tuple[PairColumns, int, I
             columns, beside = columns_of_header(cells, file.languages), _beside_codes(table.form, first, file)
             if columns is not None and beside is None:
                 return columns, len(cells), chain(first[1:], table.rows)
-            return beside or PairColumns(score=2), 0, chain(first, table.rows)
+            columns, header = beside or (PairColumns(score=2), 0)
+            return columns, 0, chain(first[header:], table.rows)
     return PairColumns(), 0, table.rows
 
 
-def _beside_codes(form: str, first: Sequence[NumberedRow], file: DictionaryFile) -> PairColumns | None:
-    """The columns of words where two others say their languages, the same in all of the first rows."""
+def _beside_codes(
+    form: str, first: Sequence[NumberedRow], file: DictionaryFile
+) -> tuple[PairColumns, int] | None:
+    """The columns of words where two others say their languages, the same in all of the first rows.
+
+    And the number of rows above, with names that say nothing of languages.
+    """
     rows = [_stripped_cells(written, form) for _, written in first if any(written)]
     if len(rows) < 2 or len({*map(len, rows)}) > 1:
         return None
-    columns = [{*cells} for cells in zip(*rows, strict=True)]
-    codes = [place for place, cells in enumerate(columns) if len(cells) == 1 and named_language(*cells)]
-    words = [place for place in range(len(columns)) if place not in codes]
-    if len(codes) != 2 or len(words) < 2:
-        return None
-    named = rows[0][codes[0]], rows[0][codes[1]]
-    source, target = words[1::-1] if are_reversed(named, file.languages) else words[:2]
-    return PairColumns(source, target, named=True)
+    for header in (0, 1):
+        columns = [
+            {_OF_VARIANT.sub("", cell) for cell in cells} for cells in zip(*rows[header:], strict=True)
+        ]
+        codes = [place for place, cells in enumerate(columns) if len(cells) == 1 and named_language(*cells)]
+        words = [place for place in range(len(columns)) if place not in codes]
+        if len(codes) == 2 and len(words) > 1:
+            named = [next(iter(columns[place])) for place in codes]
+            source, target = words[1::-1] if are_reversed((named[0], named[1]), file.languages) else words[:2]
+            return PairColumns(source, target, named=True), header
+    return None
 
 
 def _stripped_cells(written: Sequence[str], form: str) -> list[str]:
@@ -278,6 +288,8 @@ def _is_tsv(file: DictionaryFile) -> bool:
         return True
     if any(len(row) < 2 for row in cells):
         return _is_of_muse(cells[0])
+    if _beside_codes("tsv", [*enumerate(cells)], file) is not None:
+        return True
     if any(not row[0] for row in cells):  # of the word above; or the column of row numbers has no name
         return bool(cells[0][0]) or columns_of_header(cells[0], file.languages) is not None
     # A lone row is a pair, but for one that muse has always taken for a header.

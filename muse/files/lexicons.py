@@ -47,12 +47,17 @@ _NOT_READ = tuple(
          r"put tabs: tr ' ' '\t' < FILE > OUT.tsv"),
         (r"[^:\t]*<\w+>[^:\t]*:(?:[<>]:)?[^:\t]*|[^:\t]+:[<>]:[^:\t]+", "what lt-expand writes; "
          r"put tabs: sed -E 's/<[^>]*>//g; s/:([<>]:)?/\t/' FILE > OUT.tsv"),
+        (r"\d{8}-\w\t.*", "a file of Open Multilingual Wordnet; join two by their first columns, in bash: "
+         "join -t $'\\t' -o 1.3,2.3 <(grep :lemma fra.tab | sort) <(grep :lemma eng.tab | sort) > OUT.tsv"),
     )
 )  # fmt: skip
+_TOOLBOX = (
+    r"Toolbox (MDF); write its fields lx and ge as two columns: awk '/^\\lx /{w=substr($0,5)} /^\\ge /{print "
+    r"w FS substr($0,5)}' FS='\t' FILE > OUT.tsv"
+)
 _NOT_READ_FROM = {  # by how the first line begins
+    **dict.fromkeys(("\\lx ", "\\_sh "), _TOOLBOX),
     "_____": "what dictunformat writes; give the .index of the dictionary",
-    "\\lx ": "Toolbox (MDF); write its fields lx and ge as two columns",
-    "\\_sh ": "Toolbox (MDF); write its fields lx and ge as two columns",
 }
 _COLON, _TAG = re.compile(r"[^\s:][^:\t]*: +[^\s:]+"), re.compile(r"<[A-Za-z!][^<>]*>")
 _ARRAY = re.compile(r"\[\s*(?:[\[{]|$)|\{\s*$")

@@ -233,6 +233,13 @@ def test_entities_that_grow_are_refused_at_once(tmp_path: Path) -> None:
     outside = '<!DOCTYPE TEI [<!ENTITY e SYSTEM "file:///etc/passwd">]><TEI>&e;</TEI>'
     with pytest.raises(BadFile, match="expected no declaration of entities"):
         read(tmp_path, outside)
+    known = "<entry><form><orth>{}</orth></form><cit type='trans'><quote>king</quote></cit></entry>"
+    declared = (
+        '<!DOCTYPE TEI [<!ENTITY % a "INCLUDE"><!ENTITY r "roi">]><TEI><text>' + known + "</text></TEI>"
+    )
+    assert read(tmp_path, declared.format("roi")).pairs == (("roi", "king"),)
+    with pytest.raises(BadFile, match="d.xml:1: expected text, got the entity '&r;'"):
+        read(tmp_path, declared.format("&r;"))
 
 
 DICT_CC = """# DE-EN vocabulary database\tcompiled by dict.cc

@@ -79,6 +79,7 @@ DICTIONARIES: Mapping[str, str | int] = {
     "027-anki-nbsp.txt": 20,
     "029-anki-guid-columns.txt": 20,
     "032-dictunformat.txt": "what dictunformat writes; give the .index",
+    "034-tei-p3-entity.tei": 20,
     "046-newline-cell.csv": 40,
     "047-excel-types.xlsx": 24,
     "048-excel-title.xlsx": 20,
@@ -91,6 +92,9 @@ DICTIONARIES: Mapping[str, str | int] = {
     "055-merged.xlsx": 40,
     "056-deepl.csv": 20,
     "061-lift.lift": "and write its words and glosses as two columns",
+    "061c-panlex.tsv": 20,
+    "061d-cldf-long.csv": "as CLDF has them; join two: python -c",
+    "061e-omw.tab": "Open Multilingual Wordnet; join two by their first columns",
     "077-access-denied.xml": "if it is a page of an error, download the file again",
     "077c-web-page.txt": "if it is a page of an error, download the file again",
 }
