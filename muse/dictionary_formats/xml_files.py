@@ -64,7 +64,7 @@ def _pairs(file: DictionaryFile) -> Iterator[PairLine]:
                     f"to another one, {element.get('href', '')[:60]!r}; put them into one file: xmllint "
                     "--xinclude"
                 )
-            if entity := next(element.iter(etree.Entity), None):
+            if (entity := next(element.iter(etree.Entity), None)) is not None:
                 raise BadFile(
                     f"{file.path}:{element.sourceline}: expected text, got the entity {entity.text[:40]!r}; "
                     "write what it stands for in its place"

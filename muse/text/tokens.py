@@ -103,6 +103,7 @@ _LATIN = re.compile("[\\x00-\u02ff\u2010-\u206f]*")  # without marks and joiners
 # Of no language: control characters, which Moses' rules drop, and the byte order mark of a file amid others.
 _SOFT_HYPHEN = re.compile("(?<=\\w)\u00ad+(?=\\w)")
 _INVISIBLE = re.compile("[\x00-\x1f\x7f\ufeff]")
+_TSHEG, _MOST_SYLLABLES = "\u0f0b", 16  # tokens of a Tibetan word, half of them the signs between
 LONGEST_PART = 1_000  # characters
 _REMEMBERED = 1 << 19  # parts of lines whose tokens are cached: about 200 MB
 _SENTENCE = 40  # characters of a part that will hardly come again, where words have no spaces between them
@@ -202,6 +203,8 @@ class Tokeniser:
         if follows == "a" and self._is_unknown(ends[-1]):
             ends = self._moses(last)
         found += ends
+        if _TSHEG in part and self._known:
+            found = self._of_syllables(found)
         if "'" not in found and "\u2019" not in found:
             return found
         # Moses' rules need a letter behind an apostrophe: l'« eau ».
@@ -212,6 +215,23 @@ class Tokeniser:
             else:
                 joined.append(token)
         return joined
+
+    def _of_syllables(self, tokens: Sequence[str]) -> list[str]:
+        """The longest known words of syllables with tshegs between; syllables that are unknown stay together."""
+        found, place, unknown = list[str](), 0, False
+        while place < len(tokens):
+            ends = range(min(len(tokens), place + _MOST_SYLLABLES), place, -1)
+            end = next((end for end in ends if "".join(tokens[place:end]) in self._known), None)
+            piece = "".join(tokens[place : end or place + 1])
+            if piece != _TSHEG:
+                letters = end is None and any(map(str.isalpha, piece))
+                if unknown and letters and tokens[place - 1] == _TSHEG:
+                    found[-1] += _TSHEG + piece
+                else:
+                    found.append(piece)
+                unknown = letters
+            place = end or place + 1
+        return found
 
     def _is_unknown(self, token: str) -> bool:
         # Moses takes any word with a point before a small letter for an abbreviation.

@@ -285,3 +285,9 @@ def test_a_capital_says_little_where_every_noun_has_one(name: str) -> None:
 def test_other_languages_keep_their_name() -> None:
     assert language_code("xx") == "xx"
     assert has_name_capital("Haus", "xx")
+
+
+def test_words_of_tibetan_have_the_sign_between_syllables_inside() -> None:
+    line = "བོད་ཡིག་ནི་རེད་ཡག་པོ།"
+    assert Tokeniser("bo", {"བོད་ཡིག", "བོད", "ཡག་པོ"}).tokens(line) == ["བོད་ཡིག", "ནི་རེད", "ཡག་པོ", "།"]
+    assert Tokeniser("bo", {"བོད་ཡིག་"}).tokens(line) == ["བོད་ཡིག་", "ནི་རེད་ཡག་པོ", "།"]
