@@ -217,7 +217,7 @@ class Tokeniser:
         return joined
 
     def _of_syllables(self, tokens: Sequence[str]) -> list[str]:
-        """The longest known words of syllables with tshegs between; syllables that are unknown stay together."""
+        """The longest known words of syllables with tshegs between; those that are unknown stay together."""
         found, place, unknown = list[str](), 0, False
         while place < len(tokens):
             ends = range(min(len(tokens), place + _MOST_SYLLABLES), place, -1)

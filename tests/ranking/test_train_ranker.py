@@ -1,5 +1,6 @@
 """The choice by all evidence gains where spelling or pairs inform, and loses nothing pretrained."""
 
+import time
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -268,3 +269,13 @@ def test_trees_over_other_evidence_are_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "old.npz", **arrays)
     with pytest.raises(BadFile, match="learn them anew"):
         read_pretrained(tmp_path / "old.npz")
+
+
+@pytest.mark.slow
+def test_a_few_hundred_words_with_all_their_translations_take_seconds() -> None:
+    made, rng = made_up(520), np.random.default_rng(0)
+    known = KnownPairs(np.stack([np.arange(520), made.gold], axis=1), np.ones(520))
+    learn_answers(made.words, made.rows, known, rng=rng, config=FEW, pretrained=read_pretrained())
+    begun = time.process_time()
+    learn_answers(made.words, made.rows, known, rng=rng, pretrained=read_pretrained())
+    assert time.process_time() - begun < 6
