@@ -158,13 +158,13 @@ def _quotes(text: str) -> list[int]:
 def _split_at_kept(part: str, language: str) -> list[tuple[str, bool]]:
     # Most parts are words, in which there is nothing to search for.
     is_word = part.isalpha() or part.rstrip(_AFTER_WORDS).translate(_IN_WORDS).isalpha()
-    if (is_word and not _WITH_APOSTROPHES.search(part)) or len(part) > LONGEST_PART:
+    if (is_word and part[0] != "-" and not _WITH_APOSTROPHES.search(part)) or len(part) > LONGEST_PART:
         return [(part, False)]
     return split_at(_KEPT_IN_ROMANCE if language in ("fr", "it") else _KEPT, part)
 
 
-def joined_line(words: Sequence[TranslatedToken], tokeniser: Tokeniser) -> str:
-    """The line of a translation in the language of a tokeniser, with the spaces of the line translated.
+def joined_line(words: Sequence[TranslatedToken], tokeniser: Tokeniser, source: str | None = None) -> str:
+    """The line of a translation in the language of a tokeniser, with the spaces of the line, in `source`.
 
     >>> found = written_tokens(Tokeniser("fr"), "20 °C : 'oui' !")
     >>> joined_line([TranslatedToken(token.text, token, True) for token in found], Tokeniser("en"))
@@ -182,7 +182,7 @@ def joined_line(words: Sequence[TranslatedToken], tokeniser: Tokeniser) -> str:
             run.append(word.text)
     pieces.append((text + (tokeniser.text(run) if len(run) > 1 else "".join(run)), ""))
     language = tokeniser.language
-    return closed_up(((without_spaces(text, language), span) for text, span in pieces), language)
+    return closed_up(((without_spaces(text, language), span) for text, span in pieces), language, source)
 
 
 def _space(words: Sequence[TranslatedToken], place: int, language: str) -> str | None:
