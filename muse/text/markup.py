@@ -52,12 +52,13 @@ _TEX = (
     r"tableofcontents|the(?:[A-Z]\w*|page|section)|v(?:box|erb|fill|offset|rule|skip|space))\b"
 )
 _ESCAPE = r"\\(?:u[\dA-Fa-f]{4}|U[\dA-Fa-f]{8}|x[\dA-Fa-f]{2}|[ntrvfab0\"'\\Nh]|[A-Za-z](?!\w))"
+# Paths of Windows, which may have what looks like an escape.
+_WINDOWS = r"(?<!\w)[A-Za-z]:\\(?:[^\s/:*?\"<>|,;]*[\w\\])?|(?<!\\)\\\\\w[^\s/:*?\"<>|,;]*[\w\\]"
 MARKUP = (
     r"(?<![\w/.:])/[\w.+-]*\w(?:/[\w.+-]*\w)+/?",  # of two folders at least
     r"(?<![\w/.:~])(?:~|\.{1,2})(?:/[\w.+-]*\w)+/?|(?<![\w/.:])/(?:bin|dev|etc|home|lib|proc|sys|tmp|usr|var)/?(?!\w)",
     rf"(?<![\w./-])[\w-][\w.-]*(?:/[\w.-]+)+\.(?:{_EXTENSIONS}|[cho]|so|go|po|mo)(?![\w/])",
-    r"(?<!\w)[A-Za-z]:\\(?:[^\s/:*?\"<>|,;]*[\w\\])?",
-    r"(?<!\\)\\\\\w[^\s/:*?\"<>|,;]*[\w\\]",
+    _WINDOWS,
     rf"\\[A-Za-z]+\*?(?=[\[{{])|{_TEX}|{_ESCAPE}|\\[A-Za-z]{{2,}}",
     r"(?<![\w%])%%?\w+%%?(?!\w)|(?<!\w)__\w+__(?!\w)|\*\|\w+\|\*|<<\w+>>",
     r"(?<![\d%])(?:%%?(?:\d+\$)?[-+#0']*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh?|ll?|[jzt])?[a-zA-Z@]\w*)+|%L\d(?!\w)",
@@ -161,6 +162,7 @@ SPANS = (
     _Span(r"\\(?:begin|end|label|(?:eq|page|auto|c)?ref|cite[a-z]*|includegraphics|input|include|usepackage|"
           r"documentclass|bibliography[a-z]*|url|href|vspace|hspace)\*?(?:\[[^\]]{0,200}\])?\{[^{}]{0,200}\}"),
     _Span(r"\\[A-Za-z]{2,}\*?(?:\[[^\]]{0,80}\])?\{"),
+    _Span(rf"{_WINDOWS}|{_TEX}|(?<!\\)\\[nrtNh]"),  # what is behind is as at the beginning of a line
     _Span(r"\\\(", r"\\\)", 500),
     _Span(r"\\\[", r"\\\]", 500),
     _Span(r"\$\$(?=.)", r"\$\$", 500),

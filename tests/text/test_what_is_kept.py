@@ -86,6 +86,8 @@ def test_what_is_kept_is_kept_wherever_it_stands(kind: str) -> None:
 BESIDE = {
     "escapes": {
         r"le roi\nla nuit": r"the king\nthe night",
+        r"le roi.\nla nuit\n--le-roi\tle_roi": r"the king.\nthe night\n--le-roi\tle_roi",
+        r"C:\new \\a\nuit \n/tmp le": r"C:\new \\a\nuit \n/tmp the",
         r'"le roi\n"': r'"the king\n"',
         r"\tla nuit\t": r"\tthe night\t",
         r"le roi\Nla nuit\hla": r"the king\Nthe night\hthe",
