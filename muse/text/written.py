@@ -189,12 +189,12 @@ def _space(words: Sequence[TranslatedToken], place: int, language: str) -> str |
     """What stands before a word, which is not the first; None between words if Moses' rules say it."""
     last, word = words[place - 1 : place + 1]
     before = word.token.before
-    if before in _NO_BREAK and not (last.copied and word.copied):
-        before = " "  # a no-break space is for what it holds together
+    if before in _NO_BREAK and (last.sign or word.sign) and not (last.copied and word.copied):
+        before = " "  # the languages differ in it
     if last.is_span or word.is_span or before not in _SPACES:
         return before
     if not (last.sign or word.sign):
-        return before if (last.copied and word.copied) or before in _ENTITIES else None
+        return before if (last.copied and word.copied) or before.strip(" ") else None
     if not before and _is_parted(last, word, language):
         return " "
     if not before and last.token.text.endswith("'") and not last.sign and not last.text.endswith("'"):
@@ -219,6 +219,8 @@ def _is_parted(last: TranslatedToken, word: TranslatedToken, language: str) -> b
 
 
 def _ends(words: Sequence[TranslatedToken], place: int) -> bool:
-    """Whether nothing but signs that close is joined to a sign."""
+    """Whether nothing but signs that close, or an escape, is joined to a sign."""
     following = words[place + 1] if place + 1 < len(words) else None
-    return following is None or following.token.before != "" or following.text in _CLOSING
+    if following is None or following.token.before != "":
+        return True
+    return following.text in _CLOSING or following.text.startswith("\\")

@@ -89,7 +89,7 @@ BESIDE = {
         r"le roi.\nla nuit\n--le-roi\tle_roi": r"the king.\nthe night\n--le-roi\tle_roi",
         r"C:\new \\a\nuit \n/tmp le": r"C:\new \\a\nuit \n/tmp the",
         r'"le roi\n"': r'"the king\n"',
-        r"\tla nuit\t": r"\tthe night\t",
+        r"\tla nuit :\t": r"\tthe night:\t",
         r"le roi\Nla nuit\hla": r"the king\Nthe night\hthe",
         r"\"le roi\" est": r"\"the king\" is",
         r"l\'homme, l''homme": "the man, the man",
@@ -145,6 +145,7 @@ BESIDE = {
         "    le  roi \r": "    the  king \r",
         "\ufeffle roi\u3000la": "\ufeffthe king\u3000the",
         " \t": " \t",
+        "le\u00a0roi\u202fest\u00a0!": "the\u00a0king\u202fis!",
     },
 }
 
