@@ -26,7 +26,7 @@ from muse.learn.settings import AlignConfig
 from muse.learn.supervise.cross_validation import wilson
 from muse.learn.supervise.model_selection import ChoiceConfig, Start, Supervision, are_few, choose
 from muse.learn.supervise.training_pairs import Maps, TrainingPairs, pairs_of
-from muse.learn.verdict import LABELS, Verdict, judge, with_pairs
+from muse.learn.verdict import LABELS, UNSURE, Verdict, capped, judge, with_pairs
 from muse.lexicon import Lexicon
 from muse.normalise import Normalisation, normalise_
 from muse.run.memory import peak_memory_mb
@@ -218,10 +218,12 @@ class _Learning:
             *_, found = improve(self.pair, found, rounds, rng)
         if not np.isfinite(found.source_map).all():
             raise NotConverged("the refined mapping must be finite, got NaN; the vectors may be degenerate")
-        verdict = judge(self.pair, found, rng, start.verdict.null)  # which depends on the vectors alone
+        verdict = judge(self.pair, found, rng, start.verdict.baseline)  # which depends on the vectors alone
         if not refines_plainly(config) and LABELS.index(verdict.label) < LABELS.index(start.verdict.label):
             log.info("refined: %s (%.2f), so the initial mapping is kept", verdict.label, verdict.confidence)
             found, verdict = start.alignment, start.verdict
+        if first_rounds(config) and start.verdict.label == "failed":
+            verdict = capped(verdict, UNSURE)  # refinement confirms its own mistakes
         return replace(found, criterion=score(found.source_map)), verdict
 
     def _judged_on_pairs(
@@ -242,7 +244,7 @@ class _Learning:
         left_out = weighed - supervision.pairs
         supervision = replace(supervision, noun=self.pair.source.noun, left_out=left_out)
         rng = generator(config.seed, AlignStream.PAIRS_VERDICT)
-        null = None if alone is None else alone.verdict.null  # depends on the vectors alone
+        null = None if alone is None else alone.verdict.baseline  # depends on the vectors alone
         verdict = judge(self.pair, alignment, rng, null)
         chance = None if self.pair.ranked else supervision.chance / 100
         methods = len(supervision.candidates)

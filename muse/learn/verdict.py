@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -38,6 +39,10 @@ from muse.search.retrieval import Retrieval, mutual_neighbours, recovered
 FITTED_PAIRS_PER_DIMENSION = 4  # with 2 a half-right mapping passed, with half of all pairs it failed
 DRAWS = 3
 NULL_DRAWS = 2
+CROWDED = 0.6  # a null that no pair of languages has reached: .57 at most
+FEW_WORDS = 1_000
+UNTELLING = 0.8  # a null beside which no agreement convinces: the vectors have hardly any directions
+MORE_DRAWS = 4  # of the null, where it is crowded or of few words
 FLOOR = 0.01  # rates are clipped to 0.01 and 0.99: beyond, their odds rest on a handful of pairs
 LABELS = ("failed", "doubtful", "aligned")  # from worst to best
 ALIGNED, FAILED = 0.8, 0.2  # confidence at or above, and below
@@ -69,12 +74,33 @@ ROW_REFINEMENT = TransportConfig(rounds=8)
 LEAST_NULL_OF_ROWS = 0.2  # right mappings recover .25 to .5, and random ones that collapse nearly nothing
 
 
+class Baseline(NamedTuple):
+    """The share of held-out pairs that a wrong mapping recovers, and the spread of its log odds."""
+
+    rate: float
+    spread: float = 0.0
+
+
+class _Agreement(NamedTuple):
+    """The share of held-out pairs recovered, and how many there were a draw."""
+
+    rate: float
+    held_out: int
+
+    @property
+    def variance(self) -> float:
+        """The sampling variance of the log odds of the rate."""
+        rate = min(max(self.rate, FLOOR), 1 - FLOOR)
+        return 1 / (max(self.held_out, 1) * rate * (1 - rate))
+
+
 @dataclass(frozen=True)
 class Verdict:
     """`label` is aligned, doubtful or failed; `confidence` (0 to 1) that the mapping is right.
 
     `agreement` is the share of held-out mutual pairs recovered, `null` the share that a wrong mapping
-    of such vectors recovers, `mutual` the share of source words with a mutual neighbour.
+    of such vectors recovers, `mutual` the share of source words with a mutual neighbour, `null_spread` the
+    standard deviation of the log odds of `null` over its draws.
     """
 
     label: str
@@ -82,15 +108,21 @@ class Verdict:
     agreement: float
     mutual: float
     null: float = 0.0
+    null_spread: float = 0.0
 
     @property
     def gain(self) -> float:
         """The log of the odds ratio of agreement and null, from which the confidence is computed."""
         return log_odds(self.agreement) - log_odds(self.null)
 
+    @property
+    def baseline(self) -> Baseline:
+        """The baseline that it was judged by, which depends on the vectors alone."""
+        return Baseline(self.null, self.null_spread)
+
 
 def judge(
-    pair: LanguagePair, alignment: Alignment, rng: np.random.Generator, null: float | None = None
+    pair: LanguagePair, alignment: Alignment, rng: np.random.Generator, null: Baseline | None = None
 ) -> Verdict:
     """The verdict on `alignment`; it uses no dictionary.
 
@@ -114,10 +146,19 @@ def judge(
             agreement = _agreement(x, y, pairs, DRAWS, rng)
     if null is None:
         null = null_agreement(pair, rng)
-    gain = log_odds(agreement) - log_odds(null)
-    confidence = 1 / (1 + math.exp(-scale.slope * (gain - scale.middle)))
-    figures = (round(one, 4) for one in (confidence, agreement, len(pairs) / len(x), null))
+    confidence = _confidence(agreement, null, scale)
+    figures = (round(one, 4) for one in (confidence, agreement.rate, len(pairs) / len(x), *null))
     return Verdict(_label(confidence), *figures)
+
+
+def _confidence(agreement: _Agreement, null: Baseline, scale: Scale) -> float:
+    """The confidence in a gain; what speaks for it is moderated by its variance (MacKay, 1992)."""
+    gain = log_odds(agreement.rate) - log_odds(null.rate)
+    variance = scale.slope**2 * (agreement.variance + null.spread**2)
+    odds = scale.slope * (gain - scale.middle)
+    if odds > 0:
+        odds /= math.sqrt(1 + math.pi / 8 * variance)
+    return min(1 / (1 + math.exp(-odds)), UNSURE if null.rate > UNTELLING else 1.0)
 
 
 def _rows(pair: LanguagePair, count: int) -> tuple[Tensor, Tensor]:
@@ -195,11 +236,13 @@ def log_odds(rate: float) -> float:
     return math.log(rate / (1 - rate))
 
 
-def null_agreement(pair: LanguagePair, rng: np.random.Generator) -> float:
+def null_agreement(pair: LanguagePair, rng: np.random.Generator) -> Baseline:
     """The agreement of a refined mapping that must be wrong, on synthetic vectors like these two.
 
     Both are rotated to their principal axes, which a wrong mapping matches at best, and every coordinate
-    of the target is shuffled over its words: this keeps spectra and marginals, but no correspondence.
+    of the target is shuffled over its words: this keeps spectra and marginals, but no correspondence. It is
+    the mean of several draws where these may differ much: of few words, and of vectors with so few directions
+    that even wrong mappings predict themselves.
     For unlabelled vectors it is the largest agreement of NULL_DRAWS random mappings after refinement.
     """
     scale = OF_WORDS if pair.ranked else OF_ROWS
@@ -209,20 +252,31 @@ def null_agreement(pair: LanguagePair, rng: np.random.Generator) -> float:
             found = [LEAST_NULL_OF_ROWS]
             for _ in range(NULL_DRAWS):
                 drawn = torch.from_numpy(rng.standard_normal((y.shape[1], x.shape[1])))
-                found.append(_relaxed_agreement(x, y, rotation(drawn.to(x.device)), rng)[0])
-            return max(found)
+                found.append(_relaxed_agreement(x, y, rotation(drawn.to(x.device)), rng)[0].rate)
+            return Baseline(max(found))
         own, other = _principal(x), _principal(y)
-        order = np.argsort(rng.random(tuple(other.shape)), axis=0)  # (m, e)
-        other = normalize(other.gather(0, torch.from_numpy(order).to(other.device)))
-        axis_to_axis = torch.eye(other.shape[1], own.shape[1], device=own.device)
-        *_, (mapping, _) = rounds(own, other, axis_to_axis, FIRST_ROUNDS, rng)
-        pairs = mutual_neighbours(*both_mapped(own, other, mapping), Retrieval())
-        return _agreement(own, other, pairs, NULL_DRAWS, rng)
+        rates = [_null_draw(own, other, rng)]
+        if rates[0] > CROWDED or min(len(x), len(y)) < FEW_WORDS:
+            rates += [_null_draw(own, other, rng) for _ in range(MORE_DRAWS)]
+        odds = np.array([log_odds(one) for one in rates])
+        return Baseline(
+            float(scipy.special.expit(odds.mean())), float(odds.std(ddof=1)) if odds[1:].size else 0.0
+        )
+
+
+def _null_draw(own: Tensor, other: Tensor, rng: np.random.Generator) -> float:
+    """The agreement of a mapping refined from rows (n, d) along their axes to shuffled ones (m, e)."""
+    order = np.argsort(rng.random(tuple(other.shape)), axis=0)  # (m, e)
+    shuffled = normalize(other.gather(0, torch.from_numpy(order).to(other.device)))
+    axis_to_axis = torch.eye(other.shape[1], own.shape[1], device=own.device)
+    *_, (mapping, _) = rounds(own, shuffled, axis_to_axis, FIRST_ROUNDS, rng)
+    pairs = mutual_neighbours(*both_mapped(own, shuffled, mapping), Retrieval())
+    return _agreement(own, shuffled, pairs, NULL_DRAWS, rng).rate
 
 
 def _relaxed_agreement(
     x: Tensor, y: Tensor, mapping: Tensor, rng: np.random.Generator
-) -> tuple[float, Tensor]:
+) -> tuple[_Agreement, Tensor]:
     """The agreement of a mapping (e, d) after ROW_REFINEMENT, and its mutual neighbours (p, 2)."""
     mapping = mapping_by_transport(x, y, mapping, ROW_REFINEMENT, rng)
     pairs = mutual_neighbours(*both_mapped(x, y, mapping), Retrieval())
@@ -236,18 +290,18 @@ def _principal(rows: Tensor) -> Tensor:
     return torch.where((rotated**3).sum(dim=0) < 0, -rotated, rotated)
 
 
-def _agreement(x: Tensor, y: Tensor, pairs: Tensor, draws: int, rng: np.random.Generator) -> float:
+def _agreement(x: Tensor, y: Tensor, pairs: Tensor, draws: int, rng: np.random.Generator) -> _Agreement:
     """The mean share of held-out pairs that a mapping fitted to a draw of the others recovers."""
     fitted = min(FITTED_PAIRS_PER_DIMENSION * min(x.shape[1], y.shape[1]), len(pairs) // 2)
     if fitted == 0:
-        return 0.0
+        return _Agreement(0.0, 0)
     rates = []
     for _ in range(draws):
         shuffled = pairs[torch.from_numpy(rng.permutation(len(pairs))).to(pairs.device)]
         known, held_out = shuffled[:fitted], shuffled[fitted:]
         mapping = procrustes(x[known[:, 0]], y[known[:, 1]])
         rates.append(float(recovered(*both_mapped(x, y, mapping), held_out).double().mean()))
-    return float(np.mean(rates))
+    return _Agreement(float(np.mean(rates)), len(pairs) - fitted)
 
 
 def _label(confidence: float) -> str:
