@@ -23,7 +23,7 @@ from muse.learn.pair import MOST_FREQUENT, LanguagePair, mean_cosine
 from muse.learn.reweighting import reweight
 from muse.learn.schedule import first_rounds, refinement, refines_plainly
 from muse.learn.settings import AlignConfig
-from muse.learn.supervise.cross_validation import wilson
+from muse.learn.supervise.cross_validation import ranked_apart, wilson
 from muse.learn.supervise.model_selection import ChoiceConfig, Start, Supervision, are_few, choose
 from muse.learn.supervise.training_pairs import Maps, TrainingPairs, pairs_of
 from muse.learn.verdict import LABELS, UNSURE, Verdict, capped, judge, with_pairs
@@ -247,8 +247,8 @@ class _Learning:
         null = None if alone is None else alone.verdict.baseline  # depends on the vectors alone
         verdict = judge(self.pair, alignment, rng, null)
         chance = None if self.pair.ranked else supervision.chance / 100
-        methods = len(supervision.candidates)
-        verdict = with_pairs(verdict, supervision.right, supervision.tested, methods, chance)
+        counted = self._counted(supervision)
+        verdict = with_pairs(verdict, *counted, len(supervision.candidates), chance)
         candidate = Candidate(alignment, verdict, time.perf_counter() - initialised)
         seconds = {"init": initialised - began, "refine": time.perf_counter() - initialised}
         memory["refine"] = peak_memory_mb()
@@ -257,6 +257,18 @@ class _Learning:
             seconds, memory, () if alone is None else alone.history, supervision=supervision,
             chosen=candidate, reason=Reason.PAIRS,
         )  # fmt: skip
+
+    def _counted(self, supervision: Supervision) -> tuple[int, int]:
+        """The words right and tested that the verdict counts; of words, those that are tested apart."""
+        maps, ranks = supervision.held_out, supervision.ranks
+        if maps is None or ranks is None or not self.pair.ranked:
+            return supervision.right, supervision.tested
+        words = [
+            [side.words[row].casefold() for row in of]
+            for side, of in zip(self.pair.sides, maps.pairs.T, strict=True)
+        ]
+        found = ranked_apart(ranks, maps, np.array(words[0]) == np.array(words[1]))
+        return found.right, len(found.words)
 
 
 def finished(

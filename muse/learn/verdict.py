@@ -44,11 +44,13 @@ FEW_WORDS = 1_000
 UNTELLING = 0.8  # a null beside which no agreement convinces: the vectors have hardly any directions
 MORE_DRAWS = 4  # of the null, where it is crowded or of few words
 FLOOR = 0.01  # rates are clipped to 0.01 and 0.99: beyond, their odds rest on a handful of pairs
+LEAST_OWN = 0.3  # of the words: with fewer, the two vocabularies are of one language
 LABELS = ("failed", "doubtful", "aligned")  # from worst to best
 ALIGNED, FAILED = 0.8, 0.2  # confidence at or above, and below
 P_AT_1 = (1, 3)  # the prior of the P@1 of a mapping of words, Beta(1, 3): its mean is .25
 LEAST_GOOD = 0.06  # of it: self-learning from a few pairs brings some percent of the words wherever it ends
 SURELY_GOOD = 0.12  # to be aligned although the vectors do not agree: held-out words are frequent ones
+LEAST_TESTED = 30  # held-out words that convince although the vectors do not agree
 UNSURE = 0.79  # the highest confidence that is not aligned
 TINY = 1e-300  # of a probability, for its logarithm
 LEAST_CHANCE = 1e-4  # a chance of 0 on few words only means that it was too small to see
@@ -143,7 +145,7 @@ def judge(
                 mapped, keys = x @ own.T, y @ torch.from_numpy(alignment.target_map).to(y.device).T
                 keys = normalize(keys)
             pairs = mutual_neighbours(normalize(mapped), keys, Retrieval())
-            agreement = _agreement(x, y, pairs, DRAWS, rng)
+            agreement = _agreement(x, y, pairs, DRAWS, rng, _own_words(pair, scale.rows))
     if null is None:
         null = null_agreement(pair, rng)
     confidence = _confidence(agreement, null, scale)
@@ -159,6 +161,17 @@ def _confidence(agreement: _Agreement, null: Baseline, scale: Scale) -> float:
     if odds > 0:
         odds /= math.sqrt(1 + math.pi / 8 * variance)
     return min(1 / (1 + math.exp(-odds)), UNSURE if null.rate > UNTELLING else 1.0)
+
+
+def _own_words(pair: LanguagePair, count: int) -> Tensor | None:
+    """Which of the most frequent source words (n,) no target word is spelled like.
+
+    None where hardly any is, as in two texts of one language.
+    """
+    words, others = (side.words[:count] for side in pair.sides)
+    known = {*others}
+    own = torch.tensor([word not in known for word in words])
+    return own if float(own.double().mean()) >= LEAST_OWN else None
 
 
 def _rows(pair: LanguagePair, count: int) -> tuple[Tensor, Tensor]:
@@ -181,10 +194,10 @@ def with_pairs(
 
     The odds of `verdict`, which alone cannot convince, times the Bayes factor of a P@1 of at least LEAST_GOOD
     against a lower one, by the prior Beta(1, 3). Where the vectors alone are not aligned, these are only if
-    the same holds of SURELY_GOOD. Unlabelled vectors, whose counterparts are hard to find even by a right
-    mapping, give the `chance` (a rate): there the factor is of any P@1 against that one. The factor belongs
-    to the best of several `methods`, whose number multiplies the chance of a large one: a factor above 1 is
-    divided by their number, down to 1.
+    the same holds of SURELY_GOOD, on LEAST_TESTED words or more. Unlabelled vectors, whose counterparts are
+    hard to find even by a right mapping, give the `chance` (a rate): there the factor is of any P@1 against
+    that one. The factor belongs to the best of several `methods`, whose number multiplies the chance of a
+    large one: a factor above 1 is divided by their number, down to 1.
     """
     if not tested:
         return verdict
@@ -207,7 +220,9 @@ def with_pairs(
         confidence(_log_odds_above(least, a + right, b + tested - right) - _log_odds_above(least, a, b))
         for least in (LEAST_GOOD, SURELY_GOOD)
     )
-    return _judged(verdict, good if verdict.confidence >= ALIGNED else min(good, max(sure, UNSURE)))
+    if verdict.confidence >= ALIGNED:
+        return _judged(verdict, good)
+    return _judged(verdict, min(good, max(sure, UNSURE) if tested >= LEAST_TESTED else UNSURE))
 
 
 def capped(verdict: Verdict, confidence: float) -> Verdict:
@@ -290,18 +305,31 @@ def _principal(rows: Tensor) -> Tensor:
     return torch.where((rotated**3).sum(dim=0) < 0, -rotated, rotated)
 
 
-def _agreement(x: Tensor, y: Tensor, pairs: Tensor, draws: int, rng: np.random.Generator) -> _Agreement:
-    """The mean share of held-out pairs that a mapping fitted to a draw of the others recovers."""
+def _agreement(
+    x: Tensor, y: Tensor, pairs: Tensor, draws: int, rng: np.random.Generator, own: Tensor | None = None
+) -> _Agreement:
+    """The mean share of held-out pairs that a mapping fitted to a draw of the others recovers.
+
+    It is the lower one of all pairs and of those whose source is among the `own` words (n,): foreign words
+    in a text are recovered by a mapping that translates no other.
+    """
     fitted = min(FITTED_PAIRS_PER_DIMENSION * min(x.shape[1], y.shape[1]), len(pairs) // 2)
     if fitted == 0:
         return _Agreement(0.0, 0)
-    rates = []
+    parts = [torch.ones(len(pairs), dtype=torch.bool), *([] if own is None else [own[pairs[:, 0].cpu()]])]
+    rates: list[list[float]] = [[] for _ in parts]
     for _ in range(draws):
-        shuffled = pairs[torch.from_numpy(rng.permutation(len(pairs))).to(pairs.device)]
-        known, held_out = shuffled[:fitted], shuffled[fitted:]
+        shuffled = torch.from_numpy(rng.permutation(len(pairs)))
+        known, held_out = (pairs[part.to(pairs.device)] for part in (shuffled[:fitted], shuffled[fitted:]))
         mapping = procrustes(x[known[:, 0]], y[known[:, 1]])
-        rates.append(float(recovered(*both_mapped(x, y, mapping), held_out).double().mean()))
-    return _Agreement(float(np.mean(rates)), len(pairs) - fitted)
+        hits = recovered(*both_mapped(x, y, mapping), held_out).double().cpu()
+        for found, part in zip(rates, parts, strict=True):
+            if (counted := part[shuffled[fitted:]]).any():
+                found.append(float(hits[counted].mean()))
+    counts = [int(part.sum()) * (len(pairs) - fitted) // len(pairs) for part in parts]
+    return min(
+        _Agreement(float(np.mean(found)), count) for found, count in zip(rates, counts, strict=True) if found
+    )
 
 
 def _label(confidence: float) -> str:

@@ -70,6 +70,37 @@ def test_a_mapping_fitted_to_shuffled_words_fails() -> None:
     assert verdict(source, source, procrustes(source.tensor(), mixed.tensor()).numpy()).label == "failed"
 
 
+def test_vectors_of_two_directions_convince_nobody() -> None:
+    """Where a mapping is fixed by two pairs, a wrong one predicts itself as well as a right one."""
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        flat = [rng.standard_normal((600, 2)) @ rng.standard_normal((2, 30)) for _ in range(2)]
+        source, target = (
+            normalise_in_place(
+                Vectors(name, [f"{name}{row}" for row in range(600)], rows.astype("f4")), STEPS
+            )[0]
+            for name, rows in zip(("fr", "en"), flat, strict=True)
+        )
+        found = verdict(source, target, procrustes(source.tensor(), target.tensor()).numpy())
+        assert found.label != "aligned"
+        assert found.null_spread > 0
+
+
+def test_words_spelled_alike_do_not_speak_for_the_others() -> None:
+    """Two fifths of the source are copies of target words, and the others have no counterparts."""
+    target, other, _ = pair(1_000, 50)
+    copies = np.arange(1_000) % 5 < 2
+    words = [two if copy else one for one, two, copy in zip(other.words, target.words, copies, strict=True)]
+    words = [word if copy else f"fr{word}" for word, copy in zip(words, copies, strict=True)]
+    unrelated = strangers(1_000, 50)[0].matrix
+    rows = np.where(copies[:, None], target.matrix, unrelated).astype(np.float32)
+    mixed = Vectors("fr", words, rows)
+    same = np.eye(50, dtype=np.float32)
+    assert verdict(mixed, replace(target, language="en"), same).label != "aligned"
+    renamed = replace(mixed, words=[f"fr{row}" for row in range(1_000)])
+    assert verdict(renamed, replace(target, language="en"), same).label == "aligned"
+
+
 def test_a_single_pair_is_fitted_and_says_nothing() -> None:
     source, target, turn = pair(600)
     found = verdict(source.most_frequent(1), target.most_frequent(1), turn)
@@ -223,8 +254,9 @@ def test_the_verdict_of_rows_multiplies_odds_by_the_bayes_factor_against_chance(
 
 def test_a_few_hits_of_the_best_of_many_methods_convince_nobody() -> None:
     lost = Verdict("failed", 0.02, 0.1, 0.1)
-    alone, of_twenty = (with_pairs(lost, 8, 25, methods) for methods in (1, 20))
+    alone, of_twenty = (with_pairs(lost, 9, 30, methods) for methods in (1, 20))
     assert (alone.label, of_twenty.label) == ("aligned", "doubtful")
+    assert with_pairs(lost, 29, 29).confidence == UNSURE  # too few to convince
     # Of frequent words; 5,000 pairs bring three times as much.
     assert (with_pairs(lost, 17, 100, 14).label, with_pairs(lost, 30, 100, 14).label) == (
         "doubtful",
