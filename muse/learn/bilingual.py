@@ -218,7 +218,7 @@ class _Learning:
             *_, found = improve(self.pair, found, rounds, rng)
         if not np.isfinite(found.source_map).all():
             raise NotConverged("the refined mapping must be finite, got NaN; the vectors may be degenerate")
-        verdict = judge(self.pair, found, rng, start.verdict.baseline)  # which depends on the vectors alone
+        verdict = judge(self.pair, found, rng, start.verdict.null_rate)  # which depends on the vectors alone
         if not refines_plainly(config) and LABELS.index(verdict.label) < LABELS.index(start.verdict.label):
             log.info("refined: %s (%.2f), so the initial mapping is kept", verdict.label, verdict.confidence)
             found, verdict = start.alignment, start.verdict
@@ -244,7 +244,7 @@ class _Learning:
         left_out = weighed - supervision.pairs
         supervision = replace(supervision, noun=self.pair.source.noun, left_out=left_out)
         rng = generator(config.seed, AlignStream.PAIRS_VERDICT)
-        null = None if alone is None else alone.verdict.baseline  # depends on the vectors alone
+        null = None if alone is None else alone.verdict.null_rate  # depends on the vectors alone
         verdict = judge(self.pair, alignment, rng, null)
         chance = None if self.pair.ranked else supervision.chance / 100
         counted = self._counted(supervision)

@@ -76,7 +76,7 @@ ROW_REFINEMENT = TransportConfig(rounds=8)
 LEAST_NULL_OF_ROWS = 0.2  # right mappings recover .25 to .5, and random ones that collapse nearly nothing
 
 
-class Baseline(NamedTuple):
+class NullRate(NamedTuple):
     """The share of held-out pairs that a wrong mapping recovers, and the spread of its log odds."""
 
     rate: float
@@ -118,13 +118,13 @@ class Verdict:
         return log_odds(self.agreement) - log_odds(self.null)
 
     @property
-    def baseline(self) -> Baseline:
-        """The baseline that it was judged by, which depends on the vectors alone."""
-        return Baseline(self.null, self.null_spread)
+    def null_rate(self) -> NullRate:
+        """The null that it was judged by, which depends on the vectors alone."""
+        return NullRate(self.null, self.null_spread)
 
 
 def judge(
-    pair: LanguagePair, alignment: Alignment, rng: np.random.Generator, null: Baseline | None = None
+    pair: LanguagePair, alignment: Alignment, rng: np.random.Generator, null: NullRate | None = None
 ) -> Verdict:
     """The verdict on `alignment`; it uses no dictionary.
 
@@ -153,7 +153,7 @@ def judge(
     return Verdict(_label(confidence), *figures)
 
 
-def _confidence(agreement: _Agreement, null: Baseline, scale: Scale) -> float:
+def _confidence(agreement: _Agreement, null: NullRate, scale: Scale) -> float:
     """The confidence in a gain; what speaks for it is moderated by its variance (MacKay, 1992)."""
     gain = log_odds(agreement.rate) - log_odds(null.rate)
     variance = scale.slope**2 * (agreement.variance + null.spread**2)
@@ -251,7 +251,7 @@ def log_odds(rate: float) -> float:
     return math.log(rate / (1 - rate))
 
 
-def null_agreement(pair: LanguagePair, rng: np.random.Generator) -> Baseline:
+def null_agreement(pair: LanguagePair, rng: np.random.Generator) -> NullRate:
     """The agreement of a refined mapping that must be wrong, on synthetic vectors like these two.
 
     Both are rotated to their principal axes, which a wrong mapping matches at best, and every coordinate
@@ -268,13 +268,13 @@ def null_agreement(pair: LanguagePair, rng: np.random.Generator) -> Baseline:
             for _ in range(NULL_DRAWS):
                 drawn = torch.from_numpy(rng.standard_normal((y.shape[1], x.shape[1])))
                 found.append(_relaxed_agreement(x, y, rotation(drawn.to(x.device)), rng)[0].rate)
-            return Baseline(max(found))
+            return NullRate(max(found))
         own, other = _principal(x), _principal(y)
         rates = [_null_draw(own, other, rng)]
         if rates[0] > CROWDED or min(len(x), len(y)) < FEW_WORDS:
             rates += [_null_draw(own, other, rng) for _ in range(MORE_DRAWS)]
         odds = np.array([log_odds(one) for one in rates])
-        return Baseline(
+        return NullRate(
             float(scipy.special.expit(odds.mean())), float(odds.std(ddof=1)) if odds[1:].size else 0.0
         )
 

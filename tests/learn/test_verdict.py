@@ -18,7 +18,7 @@ from muse.learn.verdict import (
     LEAST_GOOD,
     LEAST_NULL_OF_ROWS,
     UNSURE,
-    Baseline,
+    NullRate,
     Verdict,
     capped,
     judge,
@@ -199,7 +199,7 @@ def test_both_maps_of_an_alignment_count() -> None:
 def test_mutual_is_the_share_of_words_with_a_mutual_neighbour() -> None:
     source, target, turn = pair(400, noise=0.3)
     found = judge(
-        LanguagePair(source, target), Alignment(turn), rng=np.random.default_rng(0), null=Baseline(0.5)
+        LanguagePair(source, target), Alignment(turn), rng=np.random.default_rng(0), null=NullRate(0.5)
     )
     pairs, _ = csls_pairs((source.matrix @ turn.T).astype(float), target.matrix.astype(float))
     assert found.mutual == pytest.approx(len(pairs) / 400, abs=1e-4)
@@ -217,7 +217,7 @@ def test_agreement_is_the_share_recovered_by_fits_to_four_pairs_a_dimension() ->
         best = csls(x @ fitted.T, y).argmax(axis=1)
         rates.append((best[held_out[:, 0]] == held_out[:, 1]).mean())
     rng = np.random.default_rng(5)
-    found = judge(LanguagePair(source, target), Alignment(turn), rng=rng, null=Baseline(0.5))
+    found = judge(LanguagePair(source, target), Alignment(turn), rng=rng, null=NullRate(0.5))
     assert found.agreement == pytest.approx(np.mean(rates), abs=0.002)
     assert 0.7 < found.agreement < 0.9
 
@@ -290,7 +290,7 @@ def test_rows_without_words_are_judged_by_the_nearest_rotation() -> None:
     turn, axes = rotation(9, 24), rotation(5, 24)
     stretch = (axes * np.logspace(0, -2, 24)) @ axes.T
     before, after = (
-        judge(LanguagePair(source, target), Alignment(one), rng=np.random.default_rng(0), null=Baseline(0.5))
+        judge(LanguagePair(source, target), Alignment(one), rng=np.random.default_rng(0), null=NullRate(0.5))
         for one in (turn, (turn @ stretch).astype(np.float32))
     )
     assert after.agreement == pytest.approx(before.agreement, abs=0.02)
