@@ -41,10 +41,10 @@ def _ensure_utf8() -> None:
 def _catch_interruptions() -> None:
     if threading.current_thread() is not threading.main_thread():  # no other may
         return
+    if hasattr(signal, "SIGALRM"):
+        signal.signal(signal.SIGALRM, _interrupt)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where it is ignored
         signal.signal(signal.SIGINT, _interrupt)
-        if hasattr(signal, "SIGALRM"):
-            signal.signal(signal.SIGALRM, _interrupt)
     if os.name == "posix" and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         signal.signal(signal.SIGTERM, _interrupt)
         os.register_at_fork(after_in_child=_end_at_once)

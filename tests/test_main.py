@@ -144,6 +144,38 @@ def test_a_signal_ends_it_in_one_line_and_leaves_nothing(
     assert [path.name for path in tmp_path.rglob("*")] == ["out"]
 
 
+IMPORTING = """
+import signal, sys, types
+signal.signal(signal.SIGINT, signal.SIG_IGN)  # as in a script's background job
+import muse.__main__
+from pathlib import Path
+Path("slow.py").write_text("import time\\nprint('ready', flush=True)\\ntime.sleep(0.3)")
+Path("work.py").write_text("import slow, time\\ndef main(): time.sleep(60)")
+sys.path.insert(0, ".")
+import muse
+sys.modules["muse.cli"] = types.SimpleNamespace(main=lambda: __import__("work").main())
+muse.__main__.main()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_a_signal_during_imports_in_a_background_job(tmp_path: Path) -> None:
+    assert run_until(IMPORTING, "ready", signal.SIGTERM, cwd=tmp_path) == (143, "stopped by SIGTERM\n")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_a_command_in_a_folder_that_was_removed(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    code = f"import os, sys, muse.__main__ as m; os.rmdir({str(gone)!r}); sys.argv[1:] = ['doctor']; m.main()"
+    ended = subprocess.run(
+        [sys.executable, "-c", code], cwd=gone, capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr.startswith("error: expected a working folder, got none")
+    assert ended.stderr.count("\n") == 1
+
+
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 def test_a_second_interruption_ends_it_at_once(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()

@@ -23,6 +23,7 @@ import numpy as np
 
 from benchmarks.support.options import POSITIONAL, REPEATED, command_line
 from benchmarks.support.tables import append_rows, commit, today
+from muse.embedding.corpus import write_corpora
 from muse.ranking.lookup import lookup_entry
 from muse.space import Space, load_space
 from muse.terms.evidence import FEATURES, Entries, UnitCandidates, gather
@@ -33,7 +34,7 @@ from muse.terms.glossary import (
     entries_of,
     known_parts,
     part_translations,
-    read_term_text,
+    read_term_texts,
     with_compositions,
 )
 from muse.terms.model import TermModel
@@ -189,8 +190,7 @@ def measured(
     sides, targets = dict[str, TermText](), dict[str, list[str]]()
     gold = {one: read_gold(folder, (one, two)) for one, two in ways}
     with TemporaryDirectory() as scratch:
-        for one in texts:
-            sides[one] = read_term_text(texts[one], space.vectors(one), Path(scratch), config, config.answers)
+        sides |= read_term_texts(write_corpora(texts, Path(scratch)), space, config)
         for one, two in ways:
             targets[two] = with_compositions(space, sides[one].with_units(gold[one]), sides[two]).names
         sides = {one: side.with_units([*gold[one], *targets[one]]) for one, side in sides.items()}

@@ -28,7 +28,7 @@ from muse.commands.completion import completed
 from muse.commands.outputs import FAILED, Report, show
 from muse.commands.paths import checked
 from muse.commands.sections import SectionedCommand
-from muse.errors import Contradiction
+from muse.errors import BadFile, Contradiction
 from muse.installation import __version__
 from muse.optional import has
 from muse.options import (
@@ -151,6 +151,12 @@ def command(
 @contextmanager
 def _prepared(values: dict[str, Any], *, with_torch: bool) -> Iterator[None]:
     """What is around the work of every command: messages, threads, the library that searches, two errors."""
+    try:
+        os.getcwd()  # noqa: PTH109 - libraries of the processor end the process without one
+    except OSError as error:
+        raise BadFile(
+            f"expected a working folder, got none ({error.strerror}): it was removed; change to another"
+        ) from error
     # OpenMP's threads spin for milliseconds, and take the core that the one they wait for needs: beside
     # another busy process `muse align` took 20 times as long. With this few turns it is as fast on a free
     # machine. It counts if torch is not loaded yet.

@@ -111,6 +111,7 @@ def induce(options: InduceOptions) -> Report:
                 "%s: of %d words, left out %d without a pair within the limits, %d that the format lacks",
                 one["out"], one["words"], left_out["without_pair"], left_out["format"],
             )  # fmt: skip
+    more["verdict"] = loaded.manifest.verdict_on(*way).label
     fields = {**shown[0], **({"reverse": shown[1]} if options.both else {}), **worst(recalls), **more}
     return fields, [*map(_line, shown), *map(str, recalls)]
 

@@ -132,6 +132,7 @@ def _fields(space: Space, known: Sequence[NearWords], unknown: Sequence[NearWord
         if space.vectors(language).texts is not None
     }
     return {
+        "verdict": space.manifest.verdict.label,
         "neighbours": {one.word: one.near for one in known},
         "forms": {one.word: one.forms for one in known},
         "unknown": {

@@ -95,6 +95,12 @@ def open_space(
         folder, device=pick_device(device), progress=progress, approximation=approximation, answers=answers
     )
     check_inputs_spared(space.manifest)
+    for one in space.manifest.mapped:
+        if one.label == "failed":
+            log.warning(
+                "%s: its mapping was judged failed (confidence %.2f): most answers are wrong; %s",
+                one.language, one.confidence or 0.0, "muse report says what to try",
+            )  # fmt: skip
     return space
 
 

@@ -305,6 +305,7 @@ def _show_words(asked: _Asked, words: Sequence[str]) -> None:
     if asked.options.as_json:
         more: dict[str, Any] = {"sentences": translated} if texts else {}
         more |= {"examples": {word: one.as_json() for word, one in examples.items()}} if examples else {}
+        more["verdict"] = asked.space.manifest.verdict_on(source.language, target.language).label
         show(asked.options, {**_fields(found, known, source, target), **more}, ())
     else:
         lines = {word: safe_on_terminal(line) for word, line in translated.items()}

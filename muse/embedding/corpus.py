@@ -1,6 +1,6 @@
 """Corpus: the tokens of texts in one file, a line each, as fastText reads them, and a sample of the lines."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -8,6 +8,7 @@ from pathlib import Path
 from muse.errors import BadFile
 from muse.files.parquet import is_parquet
 from muse.files.source import is_packed, is_stream
+from muse.files.space_folder import folder_name
 from muse.files.text_slices import text_files, text_lines
 from muse.orthography import lowercase
 from muse.progress import Progress
@@ -79,6 +80,16 @@ def write_corpus(
         file.write("".join(f"{one}\n" for one in written))
     _check_letters(sample, texts)
     return Corpus(out, lines, tokens, tuple(sample))
+
+
+def write_corpora(
+    texts: Mapping[str, Sequence[Path]], folder: Path, progress: Progress | None = None
+) -> dict[str, Corpus]:
+    """The corpora of texts by language, in a folder."""
+    return {
+        one: write_corpus(files, folder / f"{folder_name(one)}.tokens", language=one, progress=progress)
+        for one, files in texts.items()
+    }
 
 
 def check_text(text: Path, language: str) -> None:

@@ -103,7 +103,7 @@ class Embedded:
 
 
 def embed(
-    texts: Sequence[Path | str],
+    texts: Sequence[Path | str] | Corpus,
     out: Path | str,
     *,
     language: str,
@@ -112,7 +112,7 @@ def embed(
     model: Path | None = None,
     progress: Progress | None = None,
 ) -> Embedded:
-    """Trains word vectors on texts, as `write_corpus` reads them; `out` has the most frequent words first.
+    """Trains word vectors on texts, which `write_corpus` reads, or has read; most frequent words come first.
 
     With `model` the fastText model is kept there too: it knows vectors of words that the text does not have.
     Raise BadFile where there is no text, or no word often enough, NotConverged where training is ended.
@@ -127,7 +127,7 @@ def embed(
             stack.enter_context(parents_made(place))
         folder = stack.enter_context(tempfile.TemporaryDirectory(dir=out.parent, prefix=".embed-"))
         began = time.perf_counter()
-        corpus = write_corpus(
+        corpus = texts if isinstance(texts, Corpus) else write_corpus(
             [Path(text) for text in texts], Path(folder) / "tokens", language=language,
             keep_case=config.keep_case, column=column, progress=progress.part(1, 3),
         )  # fmt: skip
@@ -150,7 +150,7 @@ def embed(
             named, words = [vectors.words[row] for row in kept], len(kept)
             vectors = Vectors(language, named, np.asarray(vectors.matrix[kept]))
             if config.terms:
-                vectors = load("terms.extension").with_units(vectors, corpus.path, Path(folder))
+                vectors = load("terms.extension").with_units(vectors, corpus)
             write_vectors_text(out, vectors.words, vectors.matrix, decimals=DECIMALS)
         if words < FEWEST_WORDS:
             advice = "raise --max-vocab" if words == config.max_vocab else "add text, or lower --min-count"

@@ -201,11 +201,18 @@ def refuse_special(path: Path) -> None:
         raise BadFile(f"{path}: expected the name of a file, got a device or a pipe; choose another name")
 
 
-def refuse_of_another(path: Path) -> None:
-    """Raise BadFile if `path` cannot be replaced: it is of another account, in a folder such as /tmp.
+def refuse_irreplaceable(path: Path) -> None:
+    """Raise BadFile if `path` cannot be replaced.
 
-    There everyone may write, but each account keeps what is its own (the folder is sticky).
+    It has the working folder in it, in which relative names then lead nowhere; or it is of another account,
+    in a folder such as /tmp: there everyone may write, but each keeps what is its own (the folder is sticky).
     """
+    with suppress(OSError):
+        if Path.cwd().is_relative_to(path.resolve()):
+            raise BadFile(
+                f"{path}: expected another folder than the working one and those above it, which cannot be "
+                "replaced while one is in it; choose another name"
+            )
     try:
         folder, found = path.resolve().parent.stat(), path.resolve().stat()
     except OSError:  # there is none, or writing it reports the error

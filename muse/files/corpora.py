@@ -6,6 +6,7 @@ is cut into word pieces or has labels; the signs of other programs would be the 
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 from muse.errors import BadSetting
@@ -15,8 +16,7 @@ from muse.files.source import is_stream
 from muse.files.tables import json_object
 from muse.languages import language_code
 
-_TAG = re.compile(r"<[^<>]*>|\{\\[^{}]*\}")
-_CUE = re.compile(r"\s*(?:\d+|WEBVTT.*|(?:NOTE|STYLE|REGION)\b.*|.*-->.*)?\s*")
+_TAG = re.compile(r"<(bpt|ept|ph|it|ut)\b[^<>]*>.*?</\1>|<[^<>]*>|\{\\[^{}]*\}")  # those have codes inside
 _OF_MEMORY = re.compile(r"""<tuv\b[^>]*\blang=["']([^"']*)["']|<seg>(.*?)</seg>""", re.DOTALL)
 _LABELS = re.compile(r"^(?:__label__\S+\s+)+")
 
@@ -36,10 +36,7 @@ def text_of_lines(path: Path, column: str | None = None, language: str | None = 
         elif ".tsv" in path.suffixes:
             yield from (line.rpartition("\t")[2] for line in lines)
         else:
-            plain = _PLAIN.get(kind)
-            yield from (
-                lines if plain is None else (text for line in lines if (text := plain(line)) is not None)
-            )
+            yield from _PLAIN.get(kind, iter)(lines)
 
 
 def check_lines(path: Path) -> None:
@@ -48,26 +45,43 @@ def check_lines(path: Path) -> None:
         return  # a pipe is read only once
     with open_beginning(path) as file:
         kind = detect(file, SENTENCES)
-        if kind.name in ("tmx", "jsonl", "html", "opus", *_PLAIN):
+        if kind.wanted == (SENTENCES,):
             raise refused(file, kind, SENTENCES)
 
 
-def _of_dialogue(line: str) -> str | None:
-    return None if _CUE.fullmatch(line) else _TAG.sub("", line)
+def _of_dialogue(lines: Iterable[str]) -> Iterator[str]:
+    shown = False  # a block has names, notes and times before its text
+    for line in lines:
+        if "-->" in line or not line.strip():
+            shown = "-->" in line
+        elif shown and not line.strip().isdigit():
+            yield _TAG.sub("", line)
+
+
+def _of_columns(lines: Iterable[str]) -> Iterator[str]:
+    text, words = "", list[str]()
+    for line in chain(lines, [""]):
+        if not line.strip() and words:
+            yield text or " ".join(words)
+            text, words = "", []
+        elif line.startswith("# text = "):
+            text = line.removeprefix("# text = ")
+        elif line.partition("\t")[0].isdigit():
+            words.append(line.split("\t")[1])
 
 
 def _of_pieces(line: str) -> str:
     return "".join(line.split()).replace("▁", " ").strip()
 
 
-# What the line of a kind says; None if it is no text.
-_PLAIN: dict[str, Callable[[str], str | None]] = {
+# What the lines of a kind say.
+_PLAIN: dict[str, Callable[[Iterable[str]], Iterator[str]]] = {
     "subtitles": _of_dialogue,
-    "wikiextractor": lambda line: None if re.match(r"</?doc\b", line) else line,
-    "conllu": lambda line: line.removeprefix("# text = ") if line.startswith("# text = ") else None,
-    "bpe": lambda line: line.replace("@@ ", ""),
-    "sentencepiece": _of_pieces,
-    "labels": lambda line: _LABELS.sub("", line),
+    "wikiextractor": lambda lines: (line for line in lines if not re.match(r"</?doc\b", line)),
+    "conllu": _of_columns,
+    "bpe": lambda lines: (re.sub("@@(?: |$)", "", line) for line in lines),
+    "sentencepiece": lambda lines: map(_of_pieces, lines),
+    "labels": lambda lines: (_LABELS.sub("", line) for line in lines),
 }
 
 

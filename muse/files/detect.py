@@ -203,20 +203,25 @@ _ROW = re.compile(rf"\{{(?:(?:{_PAIR},)+{_TO_LIST}|{_TO_LIST},{_PAIR})".encode()
 
 
 def _is_store(file: Beginning) -> bool:
-    start = file.head.lstrip()
+    start = file.head.lstrip().removeprefix(b"[").lstrip()  # lines of objects, or a list of them
     return start.startswith(b"{") and (_KEYS.search(start) or _ROW.match(start)) is not None
 
 
 # Lists of numbers as JSON, numpy, Postgres and Python's tuples write them; some leave out the middle.
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-_CELL = re.compile(rf"\s*[\[({{]\s*{_NUMBER}(?:(?:\s*,\s*|\s+){_NUMBER})+\s*,?\s*[\])}}]\s*")
+_CELL = re.compile(
+    rf"\s*(?:(?:array|tensor)\(\s*)?[\[({{]\s*({_NUMBER}(?:(?:\s*,\s*|\s+){_NUMBER})+)\s*,?\s*[\])}}]"
+    r"(?:\s*,\s*dtype=[\w.]+)?\)?\s*"
+)
+_SCALAR = re.compile(r"np\.float\d+\(([^()]*)\)")  # as numpy 2 writes those of a list
+_DECIMAL_COMMAS = re.compile(r"[^.]*(?:\d,\d[^.]*\d,?\s+[-+]?\d|\d,?\s+[-+]?\d+,\d)[^.]*")  # 0,1 0,2
 _CUT = re.compile(rf"\s*[\[(]\s*{_NUMBER}[-+\d.eE,\s]*\s\.\.\.[-+\d.eE,\s]*[\])]\s*")
 SPARSE_CELL = re.compile(r"\{[0-9]+:[^{}]*\}/[0-9]+")
 INTEGER = re.compile(r"-?[1-9][0-9]{0,18}|0")
 NULLS = ("", "\\N", "NULL")
 CSV_SAMPLE = 100  # rows that tell the columns of vectors
-_MAY_BE_CSV = re.compile(rb"(?:^|[\",;:=\s])[\[{(]\s*[-+]?[0-9.]")
-_BEFORE_LIST = re.compile(r"^(\S[^\[({]*?)[\s:=,;]{1,9}(?=[\[({])")
+_MAY_BE_CSV = re.compile(rb"(?:^|[\",;:=\s(])[\[{(]\s*(?:np\.float|[-+]?[0-9.])")
+_BEFORE_LIST = re.compile(r"^(\S[^\[({]*?)[\s:=,;]{1,9}(?=(?:(?:array|tensor)\()?[\[({])")
 _AFTER_LIST = re.compile(r"(?<=[\])}])[,;\s]{0,9}$")
 _COUNTS = re.compile(r"\d+ \d+\s*")
 
@@ -282,7 +287,7 @@ def bracketed(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _is_vector(cell: str) -> bool:
-    return _CELL.fullmatch(cell) is not None or SPARSE_CELL.fullmatch(cell) is not None
+    return list_in_text(cell) is not None or SPARSE_CELL.fullmatch(cell) is not None
 
 
 def list_in_text(cell: str) -> list[float] | None:
@@ -291,9 +296,10 @@ def list_in_text(cell: str) -> list[float] | None:
     >>> list_in_text("[0.1 0.2\n 3.]"), list_in_text("{0.1,1e-3}"), list_in_text("[0.1, ...]")
     ([0.1, 0.2, 3.0], [0.1, 0.001], None)
     """
-    if not _CELL.fullmatch(cell):
+    found = _CELL.fullmatch(_SCALAR.sub(r"\1", cell) if "np.float" in cell else cell)
+    if found is None or _DECIMAL_COMMAS.fullmatch(found[1]):
         return None
-    return [float(one) for one in cell.strip()[1:-1].replace(",", " ").split()]
+    return [float(one) for one in found[1].replace(",", " ").split()]
 
 
 _HEADER = re.compile(rb"[ \t]*[0-9]{1,18}[ \t]+([0-9]{1,18})[ \t\r]*")
@@ -432,7 +438,7 @@ KINDS = (
     Kind("sparse", "sparse vectors, place:number", (), "write all numbers of each word: reduce the matrix by "
          f"sklearn.decomposition.TruncatedSVD(300).fit_transform, and {_SAVEZ}", wanted=(VECTORS,),
          looks=lambda file: b":" in file.head
-         and _all_lines(r"\d+ \d+\s*$|\S+(?:[ \t]+\d+:[-+.\deE]+)+\s*$")(file)),
+         and _all_lines(r"\d+ \d+\s*$|\S+(?:[ \t,]+\d+:[-+.\deE]+)+\s*$")(file)),
     Kind("json", "JSON", (), f"read it with Python's json and {_SAVEZ}",
          looks=_matches(rb"\s*(?:\{\s*\"|\[\s*[\[{\"])"), wanted=(VECTORS,)),
     # Corpora, whose signs would be words: some are read, and a command extracts the text of all.
@@ -455,6 +461,13 @@ KINDS = (
          lambda file: _share(file, "@@ ") > _MARKED),
         ("sentencepiece", "text cut into pieces by SentencePiece", True, "sed 's/ //g; s/▁/ /g' {file}",
          lambda file: _share(file, "▁") > 2 * _MARKED),
+        ("vertical", "vertical text, with a word a line", False,
+         r"""awk -F'\t' '/^<\/s>/ {print s; s = ""} !/^</ {s = s $1 " "}' {file}""",
+         lambda file: 0 < _share(file, "<") < 1 and _all_lines(r"</?\w[^<]*>\s*$|\S+(?:\t\S+)+\s*$")(file)),
+        ("ass", "subtitles (ASS)", False,
+         r"sed -nE 's/^Dialogue: ([^,]*,){9}//p' {file} | sed 's/{[^}]*}//g; s/\\N/ /g'",
+         _matches(rb"\s*\[Script Info\]")),
+        ("lrc", "lyrics (LRC)", False, r"sed 's/\[[^]]*\]//g' {file}", _all_lines(r"\[\w+:[^\]]*\]")),
         ("html", "a web page", False, "w3m -dump -T text/html {file}",
          _matches(rb"\s*<(?:!doctype html|html|head|body)\b")),
         ("opus", "XML, as of OPUS", False, "sed 's/<[^>]*>//g' {file}",

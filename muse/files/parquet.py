@@ -88,10 +88,12 @@ def _column(path: Path, schema: Any, column: str | None) -> str:
     )
 
 
-def fixed_lists(path: Path, numbers: NDArray[Any], dimension: int) -> Any:
-    """Numbers (n d,) as a column of n lists."""
+def number_lists(path: Path, rows: NDArray[Any] | Sequence[Sequence[float] | None]) -> Any:
+    """Rows, of one length where they are an array (n, d), as a column of n lists."""
     arrow = require_pyarrow(path)
-    return arrow.FixedSizeListArray.from_arrays(arrow.array(numbers), dimension)
+    if isinstance(rows, np.ndarray):
+        return arrow.FixedSizeListArray.from_arrays(arrow.array(rows.ravel()), rows.shape[1])
+    return arrow.array(rows, arrow.list_(arrow.float32()))
 
 
 @contextmanager
@@ -114,7 +116,7 @@ def parquet_writer(
             own = [(text, kind), (VECTOR, arrow.list_(number, dimension))]
             schema = arrow.schema([*own, *(_fields(arrow, payload) if payload else ())])
             table = opened.enter_context(arrow.parquet.ParquetWriter(stream, schema))
-        vectors = fixed_lists(path, rows.ravel(), dimension)
+        vectors = number_lists(path, rows)
         columns = [arrow.array(list(labels), table.schema.field(text).type), vectors]
         columns += _arrays(arrow, path, payload, [*table.schema][2:]) if payload else []
         table.write_batch(arrow.record_batch(columns, schema=table.schema))

@@ -101,6 +101,12 @@ class VerdictRecord(OpenRecord):
         """The confidence that the mapping is right, 0 to 1; None if it was not recorded."""
         return self.fields.get("confidence")
 
+    @property
+    def belief(self) -> float:
+        """The probability that the mapping is right: 1 if it is aligned, or if no verdict was recorded."""
+        unsure = self.label in ("failed", "doubtful") and self.confidence is not None
+        return float(self.confidence or 0.0) if unsure else 1.0
+
 
 @dataclass(frozen=True, repr=False)
 class MethodRecord(OpenRecord):
@@ -306,6 +312,11 @@ class Manifest(JsonRecord):
     def mapped(self) -> tuple[LanguageRecord, ...]:
         """The languages but the pivot."""
         return tuple(one for language, one in self.languages.items() if language != self.pivot)
+
+    def verdict_on(self, *languages: str) -> VerdictRecord:
+        """The verdict on the least sure of the mappings of these languages; empty if none was recorded."""
+        found = [one.verdict for one in map(self.language, languages) if one.confidence is not None]
+        return min(found, key=lambda one: one.confidence or 0.0, default=VerdictRecord())
 
     def judged(self, verdicts: Mapping[str, Any]) -> Self:
         """The manifest with other verdicts on some languages; its own is that of the least confident."""

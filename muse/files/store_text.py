@@ -43,6 +43,8 @@ from muse.files.vectors.table import Block, ReadOptions, Table, chosen_column, i
 _MOST_ROWS, _MOST_NUMBERS = 8_192, 1 << 19  # read at once
 _SAMPLE = 100  # rows by which the columns are found
 _LARGEST = 1 << 63  # integers of 64 bits are smaller
+_NO_ID = (*NULLS, "null", "None", "nan", "NaN")  # of text
+_LONGEST_PATH = 200  # characters that say where a vector is
 _AGAIN = "export it again"
 
 
@@ -103,7 +105,9 @@ def _table(source: Source, read: _Reader, options: ReadOptions, form: CsvForm | 
 
     def named(row: _Record) -> _Record:
         row = row.named("" if label is None else label.name, is_payload=form is not None)
-        return row._replace(id=int(row.id)) if integers else row
+        if integers:
+            return row._replace(id=int(row.id))
+        return row._replace(id=None) if row.id in _NO_ID and not words else row
 
     def again() -> Iterator[_Record]:
         with open_source(path) as source:
@@ -149,11 +153,24 @@ def _vector_columns(path: Path, sample: Sequence[_Record], column: str | None) -
     except LookupError:
         names = dict.fromkeys(name for row in sample for name in row.vectors)
         got = f"none in {', '.join(names)}"[:80] if names else "no column of vectors"
-        line = sample[0].line if sample else 1
+        line, found = (sample[0].line, {**sample[0].rest, **sample[0].vectors}) if sample else (1, {})
+        where = _place_of_numbers(found, "")
+        advice = f"take it out: jq -c '{{vector: {where}}}' {path.name} > OUT.jsonl" if where else _AGAIN
         raise BadFile(
-            f"{path}:{line}: expected a vector in one of the first {_SAMPLE} rows, got {got}; {_AGAIN}"
+            f"{path}:{line}: expected a vector in one of the first {_SAMPLE} rows, got {got}; {advice}"
         ) from None
     return {chosen: lists[chosen]} | lists
+
+
+def _place_of_numbers(value: object, path: str) -> str:
+    """Where jq finds the first list of numbers in a value; "" without one."""
+    if _is_vector(value):
+        return path
+    if isinstance(value, list):
+        return _place_of_numbers(value[0], f"{path}[]") if value and len(path) < _LONGEST_PATH else ""
+    inner = value.items() if isinstance(value, dict) and len(path) < _LONGEST_PATH else ()
+    found = (_place_of_numbers(one, f"{path}.{json.dumps(name, ensure_ascii=False)}") for name, one in inner)
+    return next(filter(None, found), "")
 
 
 def _is_vector(value: object) -> bool:
@@ -186,10 +203,13 @@ def _points(row: dict[str, Any], deepest: int = 3) -> list[dict[str, Any]]:
         found = list[dict[str, Any]]()
         if isinstance(value, list):
             found = [point for one in value if isinstance(one, dict) for point in _points(one, deepest - 1)]
+            found = [{ids: row[ids], **found[0]}] if ids is not None and len(found) == 1 else found
         elif isinstance(value, dict) and (ids is None or name not in _OF_ROW):
             inner = {key: _plain(one) for key, one in value.items()}
-            if name in _OF_ROW and name != "vector" and any(map(_is_vector, inner.values())):
-                found = [{"id": key, "vector": one} for key, one in inner.items()]
+            is_one = any(isinstance(one, str | int) for one in others.values()) and len(inner) <= _MOST_NAMED
+            plain = name == "vector" or not _OF_VECTOR.isdisjoint(inner)
+            if name in _OF_ROW and not is_one and not plain and any(map(_is_vector, inner.values())):
+                found = [{"key": key, "vector": one} for key, one in inner.items()]
             elif inner and all(isinstance(one, dict) for one in inner.values()):
                 pages = ((key, point) for key, one in inner.items() for point in _points(one, deepest - 1))
                 found = [{"id": key, **point} for key, point in pages]
@@ -246,7 +266,12 @@ def _blocks(column: _Column, rows: Iterable[_Record], dropped: Dropped, payload:
 
 _OF_ROW = ("vector", "vectors", "embedding")  # what has a vector, or several by their names
 _SPARSE = {"indices", "values"}
+_OF_VECTOR, _MOST_NAMED = {"values", "value", "data", "float", "dense"}, 8  # in a vector; vectors of a row
 _INTEGERS, _FLOAT = ("$numberInt", "$numberLong"), re.compile(r"[-+.\dEe]*\d\.?|-?Infinity|NaN")
+_BESIDE = {  # what lists are called, and one of each
+    "ids": "id", "embeddings": "embedding", "documents": "document", "metadatas": "metadata", "uris": "uri",
+    "texts": "text", "words": "word", "tokens": "token",
+}  # fmt: skip
 _BULK = ("index", "create", "update", "delete")  # what lines of Elasticsearch between the rows say
 
 
@@ -255,28 +280,37 @@ def _json_rows(source: Source) -> Iterator[_Record]:
     for number, line in enumerate(lines_of_source(source), 1):
         if not line.strip():
             continue
-        try:
-            found = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise BadFile(
-                f"{path}:{number}: expected a whole JSON object on each line, got {line[:40]!r} ({error}); "
-                "write the rows one on each line, as jq -c does"
-            ) from None
-        if not isinstance(found, dict):
-            raise BadFile(
-                f"{path}:{number}: expected a JSON object on each line, got {line[:40]!r}; {_AGAIN}"
-            )
-        if "custom_id" in found and "response" in found:
-            yield from _of_openai(found, number)
-        elif isinstance(found.get("ids"), list):
-            yield from _of_chroma(path, found, number)
-        else:
+        for found in _objects(path, number, line):
             (name, value), *others = [*found.items()] or [("", None)]
-            if name in _BULK and not others and isinstance(value, dict):
+            if "custom_id" in found and "response" in found:
+                yield from _of_openai(found, number)
+            elif (columns := _columns(path, number, found)) is not None:
+                yield from columns
+            elif name in _BULK and not others and isinstance(value, dict):
                 action = {} if name == "delete" else {one: value[one] for one in ("_id",) if one in value}
             else:
                 yield from (_of_point({**action, **point}, number) for point in _points(found))
                 action = {}
+
+
+def _objects(path: Path, number: int, line: str) -> list[dict[str, Any]]:
+    """The objects on a line: one, or those of a list, which may begin and end on other lines."""
+    text = line.strip().removesuffix(",").removeprefix(",")
+    if number == 1 and not text.endswith("]"):
+        text = text.removeprefix("[")
+    if text.startswith("{"):
+        text = text.removesuffix("]")
+    try:
+        found = json.loads(text) if text.strip("]") else []
+    except (ValueError, RecursionError) as error:
+        raise BadFile(
+            f"{path}:{number}: expected a whole JSON object on each line, got {line[:40]!r} ({error}); "
+            "write the rows one on each line, as jq -c does (of a list, jq -c '.[]')"
+        ) from None
+    rows = found if isinstance(found, list) else [found]
+    if not all(isinstance(row, dict) for row in rows):
+        raise BadFile(f"{path}:{number}: expected a JSON object on each line, got {line[:40]!r}; {_AGAIN}")
+    return rows
 
 
 def _of_point(point: dict[str, Any], number: int) -> _Record:
@@ -294,19 +328,22 @@ def _of_point(point: dict[str, Any], number: int) -> _Record:
     return _Record(vectors, next(texts, None), number, rest)
 
 
-def _of_chroma(path: Path, page: dict[str, Any], number: int) -> Iterator[_Record]:
-    ids = page["ids"]
-    names = "embeddings", "documents", "metadatas", "uris"
-    columns = [page.get(name) or [None] * len(ids) for name in names]
-    if not all(isinstance(column, list) and len(column) == len(ids) for column in columns):
+def _columns(path: Path, number: int, page: dict[str, Any]) -> Iterator[_Record] | None:
+    """The rows of an object that has a list of vectors, and lists of what stands beside them; else None."""
+    lists = {name: value for name, value in page.items() if isinstance(value, list)}
+    own = id_name(page)
+    tables = [name for name, value in lists.items() if value and all(map(_is_vector, value))]
+    if own is not None and own not in lists or (own is None and (len(tables) != 1 or len(lists) < 2)):
+        return None
+    count = len(lists[own or tables[0]])
+    if any(len(lists[name]) != count for name in (*tables, *(name for name in _BESIDE if name in lists))):
         raise BadFile(
-            f"{path}:{number}: expected one of `embeddings`, `documents` and the other lists for each of "
-            f"{len(ids)} `ids`, got others; {_AGAIN}"
+            f"{path}:{number}: expected one of `{'`, `'.join(lists)}` for each of {count} rows, got lists of "
+            f"other lengths; {_AGAIN}"
         )
-    for one, vector, *rest in zip(ids, *columns, strict=True):
-        named = zip(("document", "metadata", "uri"), rest, strict=True)
-        known = {name: value for name, value in named if value is not None}
-        yield _Record({"embeddings": vector}, rest[0], number, {"id": one, **known})
+    beside = {_BESIDE.get(name, name): value for name, value in lists.items() if len(value) == count}
+    rows = ({name: value[place] for name, value in beside.items()} for place in range(count))
+    return (_of_point({name: one for name, one in row.items() if one is not None}, number) for row in rows)
 
 
 def _of_openai(answer: dict[str, Any], number: int) -> Iterator[_Record]:

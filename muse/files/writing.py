@@ -10,7 +10,7 @@ from typing import IO, cast
 import numpy as np
 
 from muse.errors import BadFile, BadSetting, Mismatch
-from muse.files.atomic import atomic_path, parents_made, refuse_of_another, refuse_special, writing
+from muse.files.atomic import atomic_path, parents_made, refuse_irreplaceable, refuse_special, writing
 from muse.files.vectors.broken import SAMPLE, Line, read_line, runs_over
 from muse.vectors import Matrix
 
@@ -98,7 +98,7 @@ def check_place(path: Path) -> None:
         raise BadFile(f"{path}: expected a name without {path.suffix}, since files are packed as .gz alone")
     check_folder(path.resolve().parent)
     refuse_special(path)
-    refuse_of_another(path)
+    refuse_irreplaceable(path)
 
 
 def check_text_name(path: Path, content: str, endings: str) -> None:
@@ -143,7 +143,7 @@ def check_folder(path: Path) -> None:
 def check_folder_place(path: Path, ours: Collection[str]) -> None:
     """Raise BadFile if the folder cannot be written, or contains other files than `ours`, of an export."""
     check_folder(path)
-    refuse_of_another(path)
+    refuse_irreplaceable(path)
     if path.exists() and not {inner.name for inner in path.iterdir()} <= set(ours):
         raise BadFile(
             f"{path}: expected a new folder or an earlier export, got one with other files; choose another"

@@ -30,7 +30,7 @@ from muse.learn.refine import refine
 from muse.learn.schedule import RefinementConfig, first_rounds
 from muse.learn.settings import AlignConfig
 from muse.learn.transport import TransportConfig, refine_by_transport
-from muse.learn.verdict import LABELS, Verdict, judge, null_agreement
+from muse.learn.verdict import LABELS, NullRate, Verdict, judge, null_agreement
 from muse.run.checkpoint import Arrays
 from muse.run.runtime import History
 from muse.run.seeds import AlignStream, Stream, generator, of_initialisation, of_verdict
@@ -202,7 +202,7 @@ class _Trial:
 
     pair: LanguagePair
     score: Criterion
-    null: float
+    null: NullRate
     config: AlignConfig
     history: History
     stream: Stream

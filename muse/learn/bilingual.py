@@ -23,10 +23,10 @@ from muse.learn.pair import MOST_FREQUENT, LanguagePair, mean_cosine
 from muse.learn.reweighting import reweight
 from muse.learn.schedule import first_rounds, refinement, refines_plainly
 from muse.learn.settings import AlignConfig
-from muse.learn.supervise.cross_validation import wilson
+from muse.learn.supervise.cross_validation import ranked_apart, wilson
 from muse.learn.supervise.model_selection import ChoiceConfig, Start, Supervision, are_few, choose
 from muse.learn.supervise.training_pairs import Maps, TrainingPairs, pairs_of
-from muse.learn.verdict import LABELS, Verdict, judge, with_pairs
+from muse.learn.verdict import LABELS, UNSURE, Verdict, capped, judge, with_pairs
 from muse.lexicon import Lexicon
 from muse.normalise import Normalisation, normalise_
 from muse.run.memory import peak_memory_mb
@@ -218,10 +218,12 @@ class _Learning:
             *_, found = improve(self.pair, found, rounds, rng)
         if not np.isfinite(found.source_map).all():
             raise NotConverged("the refined mapping must be finite, got NaN; the vectors may be degenerate")
-        verdict = judge(self.pair, found, rng, start.verdict.null)  # which depends on the vectors alone
+        verdict = judge(self.pair, found, rng, start.verdict.null_rate)  # which depends on the vectors alone
         if not refines_plainly(config) and LABELS.index(verdict.label) < LABELS.index(start.verdict.label):
             log.info("refined: %s (%.2f), so the initial mapping is kept", verdict.label, verdict.confidence)
             found, verdict = start.alignment, start.verdict
+        if first_rounds(config) and start.verdict.label == "failed":
+            verdict = capped(verdict, UNSURE)  # refinement confirms its own mistakes
         return replace(found, criterion=score(found.source_map)), verdict
 
     def _judged_on_pairs(
@@ -242,11 +244,11 @@ class _Learning:
         left_out = weighed - supervision.pairs
         supervision = replace(supervision, noun=self.pair.source.noun, left_out=left_out)
         rng = generator(config.seed, AlignStream.PAIRS_VERDICT)
-        null = None if alone is None else alone.verdict.null  # depends on the vectors alone
+        null = None if alone is None else alone.verdict.null_rate  # depends on the vectors alone
         verdict = judge(self.pair, alignment, rng, null)
         chance = None if self.pair.ranked else supervision.chance / 100
-        methods = len(supervision.candidates)
-        verdict = with_pairs(verdict, supervision.right, supervision.tested, methods, chance)
+        counted = self._counted(supervision)
+        verdict = with_pairs(verdict, *counted, len(supervision.candidates), chance)
         candidate = Candidate(alignment, verdict, time.perf_counter() - initialised)
         seconds = {"init": initialised - began, "refine": time.perf_counter() - initialised}
         memory["refine"] = peak_memory_mb()
@@ -255,6 +257,18 @@ class _Learning:
             seconds, memory, () if alone is None else alone.history, supervision=supervision,
             chosen=candidate, reason=Reason.PAIRS,
         )  # fmt: skip
+
+    def _counted(self, supervision: Supervision) -> tuple[int, int]:
+        """The words right and tested that the verdict counts; of words, those that are tested apart."""
+        maps, ranks = supervision.held_out, supervision.ranks
+        if maps is None or ranks is None or not self.pair.ranked:
+            return supervision.right, supervision.tested
+        words = [
+            [side.words[row].casefold() for row in of]
+            for side, of in zip(self.pair.sides, maps.pairs.T, strict=True)
+        ]
+        found = ranked_apart(ranks, maps, np.array(words[0]) == np.array(words[1]))
+        return found.right, len(found.words)
 
 
 def finished(

@@ -26,7 +26,7 @@ from muse.learn.joint import Joint, refine_jointly
 from muse.learn.pair import LanguagePair
 from muse.learn.schedule import refinement
 from muse.learn.settings import AlignConfig
-from muse.learn.verdict import Verdict, judge
+from muse.learn.verdict import NullRate, Verdict, judge
 from muse.procrustes import procrustes, rotation
 from muse.run.runtime import Runtime
 from muse.run.seeds import AlignStream, generator
@@ -120,7 +120,7 @@ def _jointly(
         one, mapping = learned[source.language], joint.mappings[source.language]
         pair = LanguagePair(source, target, runtime)
         alignment = replace(one.alignment, source_map=mapping, criterion=pair.criterion()(mapping))
-        verdict = judge(pair, alignment, rng, one.verdict.null)
+        verdict = judge(pair, alignment, rng, one.verdict.null_rate)
         learned[source.language] = replace(one, alignment=alignment, verdict=verdict)
     return LearnedMany(learned, joint, time.perf_counter() - began)
 
@@ -232,7 +232,7 @@ class Paths:
         began, best = time.perf_counter(), direct
         tried: list[Candidate] = []
         for over in nearest_first(self.pair.source, intermediates):
-            path = self._path_through(over, null=None if direct is None else direct.verdict.null)
+            path = self._path_through(over, null=None if direct is None else direct.verdict.null_rate)
             if path is None:
                 continue
             tried += path.candidates
@@ -255,7 +255,7 @@ class Paths:
             memory=best.memory if direct is None else direct.memory,
         )
 
-    def _path_through(self, over: Bridge, null: float | None) -> Learned | None:
+    def _path_through(self, over: Bridge, null: NullRate | None) -> Learned | None:
         """The path over one language, refined against the pivot and judged there; None if a step failed."""
         began, (source, target), runtime = time.perf_counter(), self.pair.sides, self.pair.runtime
         log.info("%s into %s over %s", source.language, target.language, over.language)
@@ -286,7 +286,7 @@ class Paths:
         pairs = mutual_neighbours(normalize(x @ product.T.to(x)), y, Retrieval())
         return np.asarray(procrustes(x[pairs[:, 0]], y[pairs[:, 1]]).cpu().numpy())
 
-    def _judged(self, start: Alignment, null: float | None) -> Iterator[tuple[Alignment, Verdict]]:
+    def _judged(self, start: Alignment, null: NullRate | None) -> Iterator[tuple[Alignment, Verdict]]:
         """Yields the composed mapping and the refined one, each with its criterion and its verdict."""
         score, rng = self.pair.criterion(), generator(self.config.seed, AlignStream.DETOUR)
         found = [start]
@@ -295,7 +295,7 @@ class Paths:
             found.append(last)
         for alignment in found:
             verdict = judge(self.pair, alignment, rng, null)
-            null = verdict.null
+            null = verdict.null_rate
             yield replace(alignment, criterion=score(alignment.source_map)), verdict
 
 

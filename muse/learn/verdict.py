@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -38,12 +39,18 @@ from muse.search.retrieval import Retrieval, mutual_neighbours, recovered
 FITTED_PAIRS_PER_DIMENSION = 4  # with 2 a half-right mapping passed, with half of all pairs it failed
 DRAWS = 3
 NULL_DRAWS = 2
+CROWDED = 0.6  # a null that no pair of languages has reached: .57 at most
+FEW_WORDS = 1_000
+UNTELLING = 0.8  # a null beside which no agreement convinces: the vectors have hardly any directions
+MORE_DRAWS = 4  # of the null, where it is crowded or of few words
 FLOOR = 0.01  # rates are clipped to 0.01 and 0.99: beyond, their odds rest on a handful of pairs
+LEAST_OWN = 0.3  # of the words: with fewer, the two vocabularies are of one language
 LABELS = ("failed", "doubtful", "aligned")  # from worst to best
 ALIGNED, FAILED = 0.8, 0.2  # confidence at or above, and below
 P_AT_1 = (1, 3)  # the prior of the P@1 of a mapping of words, Beta(1, 3): its mean is .25
 LEAST_GOOD = 0.06  # of it: self-learning from a few pairs brings some percent of the words wherever it ends
 SURELY_GOOD = 0.12  # to be aligned although the vectors do not agree: held-out words are frequent ones
+LEAST_TESTED = 30  # held-out words that convince although the vectors do not agree
 UNSURE = 0.79  # the highest confidence that is not aligned
 TINY = 1e-300  # of a probability, for its logarithm
 LEAST_CHANCE = 1e-4  # a chance of 0 on few words only means that it was too small to see
@@ -69,12 +76,33 @@ ROW_REFINEMENT = TransportConfig(rounds=8)
 LEAST_NULL_OF_ROWS = 0.2  # right mappings recover .25 to .5, and random ones that collapse nearly nothing
 
 
+class NullRate(NamedTuple):
+    """The share of held-out pairs that a wrong mapping recovers, and the spread of its log odds."""
+
+    rate: float
+    spread: float = 0.0
+
+
+class _Agreement(NamedTuple):
+    """The share of held-out pairs recovered, and how many there were a draw."""
+
+    rate: float
+    held_out: int
+
+    @property
+    def variance(self) -> float:
+        """The sampling variance of the log odds of the rate."""
+        rate = min(max(self.rate, FLOOR), 1 - FLOOR)
+        return 1 / (max(self.held_out, 1) * rate * (1 - rate))
+
+
 @dataclass(frozen=True)
 class Verdict:
     """`label` is aligned, doubtful or failed; `confidence` (0 to 1) that the mapping is right.
 
     `agreement` is the share of held-out mutual pairs recovered, `null` the share that a wrong mapping
-    of such vectors recovers, `mutual` the share of source words with a mutual neighbour.
+    of such vectors recovers, `mutual` the share of source words with a mutual neighbour, `null_spread` the
+    standard deviation of the log odds of `null` over its draws.
     """
 
     label: str
@@ -82,15 +110,21 @@ class Verdict:
     agreement: float
     mutual: float
     null: float = 0.0
+    null_spread: float = 0.0
 
     @property
     def gain(self) -> float:
         """The log of the odds ratio of agreement and null, from which the confidence is computed."""
         return log_odds(self.agreement) - log_odds(self.null)
 
+    @property
+    def null_rate(self) -> NullRate:
+        """The null that it was judged by, which depends on the vectors alone."""
+        return NullRate(self.null, self.null_spread)
+
 
 def judge(
-    pair: LanguagePair, alignment: Alignment, rng: np.random.Generator, null: float | None = None
+    pair: LanguagePair, alignment: Alignment, rng: np.random.Generator, null: NullRate | None = None
 ) -> Verdict:
     """The verdict on `alignment`; it uses no dictionary.
 
@@ -111,13 +145,33 @@ def judge(
                 mapped, keys = x @ own.T, y @ torch.from_numpy(alignment.target_map).to(y.device).T
                 keys = normalize(keys)
             pairs = mutual_neighbours(normalize(mapped), keys, Retrieval())
-            agreement = _agreement(x, y, pairs, DRAWS, rng)
+            agreement = _agreement(x, y, pairs, DRAWS, rng, _own_words(pair, scale.rows))
     if null is None:
         null = null_agreement(pair, rng)
-    gain = log_odds(agreement) - log_odds(null)
-    confidence = 1 / (1 + math.exp(-scale.slope * (gain - scale.middle)))
-    figures = (round(one, 4) for one in (confidence, agreement, len(pairs) / len(x), null))
+    confidence = _confidence(agreement, null, scale)
+    figures = (round(one, 4) for one in (confidence, agreement.rate, len(pairs) / len(x), *null))
     return Verdict(_label(confidence), *figures)
+
+
+def _confidence(agreement: _Agreement, null: NullRate, scale: Scale) -> float:
+    """The confidence in a gain; what speaks for it is moderated by its variance (MacKay, 1992)."""
+    gain = log_odds(agreement.rate) - log_odds(null.rate)
+    variance = scale.slope**2 * (agreement.variance + null.spread**2)
+    odds = scale.slope * (gain - scale.middle)
+    if odds > 0:
+        odds /= math.sqrt(1 + math.pi / 8 * variance)
+    return min(1 / (1 + math.exp(-odds)), UNSURE if null.rate > UNTELLING else 1.0)
+
+
+def _own_words(pair: LanguagePair, count: int) -> Tensor | None:
+    """Which of the most frequent source words (n,) no target word is spelled like.
+
+    None where hardly any is, as in two texts of one language.
+    """
+    words, others = (side.words[:count] for side in pair.sides)
+    known = {*others}
+    own = torch.tensor([word not in known for word in words])
+    return own if float(own.double().mean()) >= LEAST_OWN else None
 
 
 def _rows(pair: LanguagePair, count: int) -> tuple[Tensor, Tensor]:
@@ -140,10 +194,10 @@ def with_pairs(
 
     The odds of `verdict`, which alone cannot convince, times the Bayes factor of a P@1 of at least LEAST_GOOD
     against a lower one, by the prior Beta(1, 3). Where the vectors alone are not aligned, these are only if
-    the same holds of SURELY_GOOD. Unlabelled vectors, whose counterparts are hard to find even by a right
-    mapping, give the `chance` (a rate): there the factor is of any P@1 against that one. The factor belongs
-    to the best of several `methods`, whose number multiplies the chance of a large one: a factor above 1 is
-    divided by their number, down to 1.
+    the same holds of SURELY_GOOD, on LEAST_TESTED words or more. Unlabelled vectors, whose counterparts are
+    hard to find even by a right mapping, give the `chance` (a rate): there the factor is of any P@1 against
+    that one. The factor belongs to the best of several `methods`, whose number multiplies the chance of a
+    large one: a factor above 1 is divided by their number, down to 1.
     """
     if not tested:
         return verdict
@@ -166,7 +220,9 @@ def with_pairs(
         confidence(_log_odds_above(least, a + right, b + tested - right) - _log_odds_above(least, a, b))
         for least in (LEAST_GOOD, SURELY_GOOD)
     )
-    return _judged(verdict, good if verdict.confidence >= ALIGNED else min(good, max(sure, UNSURE)))
+    if verdict.confidence >= ALIGNED:
+        return _judged(verdict, good)
+    return _judged(verdict, min(good, max(sure, UNSURE) if tested >= LEAST_TESTED else UNSURE))
 
 
 def capped(verdict: Verdict, confidence: float) -> Verdict:
@@ -195,11 +251,13 @@ def log_odds(rate: float) -> float:
     return math.log(rate / (1 - rate))
 
 
-def null_agreement(pair: LanguagePair, rng: np.random.Generator) -> float:
+def null_agreement(pair: LanguagePair, rng: np.random.Generator) -> NullRate:
     """The agreement of a refined mapping that must be wrong, on synthetic vectors like these two.
 
     Both are rotated to their principal axes, which a wrong mapping matches at best, and every coordinate
-    of the target is shuffled over its words: this keeps spectra and marginals, but no correspondence.
+    of the target is shuffled over its words: this keeps spectra and marginals, but no correspondence. It is
+    the mean of several draws where these may differ much: of few words, and of vectors with so few directions
+    that even wrong mappings predict themselves.
     For unlabelled vectors it is the largest agreement of NULL_DRAWS random mappings after refinement.
     """
     scale = OF_WORDS if pair.ranked else OF_ROWS
@@ -209,20 +267,31 @@ def null_agreement(pair: LanguagePair, rng: np.random.Generator) -> float:
             found = [LEAST_NULL_OF_ROWS]
             for _ in range(NULL_DRAWS):
                 drawn = torch.from_numpy(rng.standard_normal((y.shape[1], x.shape[1])))
-                found.append(_relaxed_agreement(x, y, rotation(drawn.to(x.device)), rng)[0])
-            return max(found)
+                found.append(_relaxed_agreement(x, y, rotation(drawn.to(x.device)), rng)[0].rate)
+            return NullRate(max(found))
         own, other = _principal(x), _principal(y)
-        order = np.argsort(rng.random(tuple(other.shape)), axis=0)  # (m, e)
-        other = normalize(other.gather(0, torch.from_numpy(order).to(other.device)))
-        axis_to_axis = torch.eye(other.shape[1], own.shape[1], device=own.device)
-        *_, (mapping, _) = rounds(own, other, axis_to_axis, FIRST_ROUNDS, rng)
-        pairs = mutual_neighbours(*both_mapped(own, other, mapping), Retrieval())
-        return _agreement(own, other, pairs, NULL_DRAWS, rng)
+        rates = [_null_draw(own, other, rng)]
+        if rates[0] > CROWDED or min(len(x), len(y)) < FEW_WORDS:
+            rates += [_null_draw(own, other, rng) for _ in range(MORE_DRAWS)]
+        odds = np.array([log_odds(one) for one in rates])
+        return NullRate(
+            float(scipy.special.expit(odds.mean())), float(odds.std(ddof=1)) if odds[1:].size else 0.0
+        )
+
+
+def _null_draw(own: Tensor, other: Tensor, rng: np.random.Generator) -> float:
+    """The agreement of a mapping refined from rows (n, d) along their axes to shuffled ones (m, e)."""
+    order = np.argsort(rng.random(tuple(other.shape)), axis=0)  # (m, e)
+    shuffled = normalize(other.gather(0, torch.from_numpy(order).to(other.device)))
+    axis_to_axis = torch.eye(other.shape[1], own.shape[1], device=own.device)
+    *_, (mapping, _) = rounds(own, shuffled, axis_to_axis, FIRST_ROUNDS, rng)
+    pairs = mutual_neighbours(*both_mapped(own, shuffled, mapping), Retrieval())
+    return _agreement(own, shuffled, pairs, NULL_DRAWS, rng).rate
 
 
 def _relaxed_agreement(
     x: Tensor, y: Tensor, mapping: Tensor, rng: np.random.Generator
-) -> tuple[float, Tensor]:
+) -> tuple[_Agreement, Tensor]:
     """The agreement of a mapping (e, d) after ROW_REFINEMENT, and its mutual neighbours (p, 2)."""
     mapping = mapping_by_transport(x, y, mapping, ROW_REFINEMENT, rng)
     pairs = mutual_neighbours(*both_mapped(x, y, mapping), Retrieval())
@@ -236,18 +305,31 @@ def _principal(rows: Tensor) -> Tensor:
     return torch.where((rotated**3).sum(dim=0) < 0, -rotated, rotated)
 
 
-def _agreement(x: Tensor, y: Tensor, pairs: Tensor, draws: int, rng: np.random.Generator) -> float:
-    """The mean share of held-out pairs that a mapping fitted to a draw of the others recovers."""
+def _agreement(
+    x: Tensor, y: Tensor, pairs: Tensor, draws: int, rng: np.random.Generator, own: Tensor | None = None
+) -> _Agreement:
+    """The mean share of held-out pairs that a mapping fitted to a draw of the others recovers.
+
+    It is the lower one of all pairs and of those whose source is among the `own` words (n,): foreign words
+    in a text are recovered by a mapping that translates no other.
+    """
     fitted = min(FITTED_PAIRS_PER_DIMENSION * min(x.shape[1], y.shape[1]), len(pairs) // 2)
     if fitted == 0:
-        return 0.0
-    rates = []
+        return _Agreement(0.0, 0)
+    parts = [torch.ones(len(pairs), dtype=torch.bool), *([] if own is None else [own[pairs[:, 0].cpu()]])]
+    rates: list[list[float]] = [[] for _ in parts]
     for _ in range(draws):
-        shuffled = pairs[torch.from_numpy(rng.permutation(len(pairs))).to(pairs.device)]
-        known, held_out = shuffled[:fitted], shuffled[fitted:]
+        shuffled = torch.from_numpy(rng.permutation(len(pairs)))
+        known, held_out = (pairs[part.to(pairs.device)] for part in (shuffled[:fitted], shuffled[fitted:]))
         mapping = procrustes(x[known[:, 0]], y[known[:, 1]])
-        rates.append(float(recovered(*both_mapped(x, y, mapping), held_out).double().mean()))
-    return float(np.mean(rates))
+        hits = recovered(*both_mapped(x, y, mapping), held_out).double().cpu()
+        for found, part in zip(rates, parts, strict=True):
+            if (counted := part[shuffled[fitted:]]).any():
+                found.append(float(hits[counted].mean()))
+    counts = [int(part.sum()) * (len(pairs) - fitted) // len(pairs) for part in parts]
+    return min(
+        _Agreement(float(np.mean(found)), count) for found, count in zip(rates, counts, strict=True) if found
+    )
 
 
 def _label(confidence: float) -> str:

@@ -31,7 +31,7 @@ import json
 import logging
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -97,6 +97,7 @@ class Calibration:
     closed_set: float
     open_set: float
     none: float
+    belief: float = 1.0  # the probability that the mapping is right, by its verdict
 
     def probabilities(self, scores: Tensor) -> Tensor:
         """The probability (q, k) that each candidate translates its query, from CSLS `scores` (q, k).
@@ -111,7 +112,7 @@ class Calibration:
         best = scores[:, :CANDIDATES]
         closed_set = csls_probabilities(scores, self.closed_set, best)
         open_set = csls_probabilities(scores, self.open_set, with_none(best, self.none))
-        return (closed_set + open_set) / 2
+        return self.belief * (closed_set + open_set) / 2
 
 
 def with_none(scores: Tensor, none: float) -> Tensor:
@@ -268,7 +269,14 @@ def calibrate_space(
 def known_calibration(space: Space, source: str, target: str) -> Calibration | None:
     """The calibration for the default retrieval, if the space was saved with it or it was found earlier."""
     name = derived_name(CALIBRATION, source, target)
-    return space.once(Calibration, (source, target), lambda: space.derived.read(name, _possible))
+    found = space.once(Calibration, (source, target), lambda: space.derived.read(name, _possible))
+    return None if found is None else _believed(space, (source, target), found)
+
+
+def _believed(space: Space, way: tuple[str, str], found: Calibration) -> Calibration:
+    """The calibration, which supposes a right mapping, with the belief in that one."""
+    belief = space.manifest.verdict_on(*way).belief
+    return found if belief == found.belief else replace(found, belief=belief)
 
 
 def find_calibration(space: Space, source: str, target: str) -> Calibration | None:
@@ -288,13 +296,14 @@ def find_calibration(space: Space, source: str, target: str) -> Calibration | No
             return None
         tick(1)
     space.keep((source, target), found)
-    return found
+    return _believed(space, (source, target), found)
 
 
 def write_calibration(folder: Path, source: str, target: str, found: Calibration) -> None:
     """Write a calibration to the folder of a space."""
     path = folder / derived_name(CALIBRATION, source, target)
-    path.write_text(json.dumps(asdict(found)) + "\n", encoding="utf-8")
+    fitted = {name: value for name, value in asdict(found).items() if name != "belief"}
+    path.write_text(json.dumps(fitted) + "\n", encoding="utf-8")
 
 
 def _possible(content: bytes) -> Calibration:

@@ -18,7 +18,7 @@ import numpy as np
 from muse.alignment import Alignment, StoreMap
 from muse.errors import BadFile, BadSetting, Mismatch, NotConverged
 from muse.files import space_folder as disk
-from muse.files.atomic import atomic_folder, refuse_of_another, writing
+from muse.files.atomic import atomic_folder, refuse_irreplaceable, writing
 from muse.files.source import is_stream
 from muse.files.space_manifest import (
     LanguageRecord,
@@ -103,7 +103,7 @@ def check_out(folder: Path | str) -> None:
         above = next(parent for parent in folder.resolve().parents if parent.exists())
         if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
             raise BadSetting(f"{folder} needs a writable folder, but {above} is not; choose another --out")
-    refuse_of_another(folder)
+    refuse_irreplaceable(folder)
 
 
 def check_language(language: str, words: Sequence[str] = ()) -> None:

@@ -13,10 +13,7 @@ from muse.commands.outputs import Report
 from muse.options import Common, Languages, Threads, option
 
 if TYPE_CHECKING:
-    from muse.progress import Progress
     from muse.space import Space
-    from muse.terms.decisions import Decisions
-    from muse.terms.glossary import TermConfig
 
 WEIRD = 2.3  # the domain score of words that are terms: ten times as frequent as their ranks let expect
 NO_EDGE = 2.0  # an association that no unit has
@@ -83,26 +80,39 @@ def terms(options: TermsOptions) -> Report:
     """
     from tempfile import TemporaryDirectory
 
+    from muse.embedding.corpus import write_corpora
     from muse.progress import Progress
     from muse.space import check_out
     from muse.terms.decisions import Decisions, read_decisions
-    from muse.terms.extension import add_units
-    from muse.terms.glossary import find_terms
+    from muse.terms.domain_space import learn_space
+    from muse.terms.extension import add_counted_units
+    from muse.terms.glossary import TermConfig, find_terms, read_term_texts
     from muse.terms.glossary_file import check_glossary, glossary_rows, write_glossary
-    from muse.terms.sentences import example_finders
+    from muse.terms.sentences import check_texts, example_finders
+    from muse.terms.units import UnitConfig
 
     outs = {path: check_glossary(path, options.form) for path in options.out}
     if options.save_space is not None:
         check_out(options.save_space)
     decided = Decisions() if options.decisions is None else read_decisions(options.decisions)
     progress, texts = Progress(quiet=options.quiet), (options.src_text, options.tgt_text)
+    if options.examples:
+        check_texts(texts)
+    general, way = _general(options)
     with TemporaryDirectory() as folder:
-        space, config = _space_and_config(options, Path(folder), decided, progress)
-        way = choose_direction(space, options.src, options.tgt)
+        corpora = write_corpora(dict(zip(way, texts, strict=True)), Path(folder), progress)
+        words = {} if general is None else {one: general.vectors(one) for one in way}
+        units, domain = UnitConfig(edge_association=NO_EDGE), WEIRD if words else None
+        config = TermConfig(least=options.min_count, units=units, general=words, domain=domain)
+        space = general
+        if space is None or options.learn:
+            space = learn_space(corpora, Path(folder), general, known=decided.accepted, progress=progress)
         sides, label = (space.vectors(way[0]), space.vectors(way[1])), space.manifest.verdict.label
+        read = read_term_texts(corpora, space, config)
         with example_finders(texts, sides, options.examples, progress) as find:
             more = options.top + len(decided.rejected)
-            found = decided.applied(find_terms(space, texts, way, top=more, config=config), options.top)
+            found = find_terms(space, (read[way[0]], read[way[1]]), top=more, config=config)
+            found = decided.applied(found, options.top)
             rows = list(
                 glossary_rows(found, options.min_probability, decided, find, doubted=label == "failed")
             )
@@ -116,32 +126,18 @@ def terms(options: TermsOptions) -> Report:
             "verdict": label, "passed": label != "failed",
         }  # fmt: skip
         if options.save_space is not None:
-            made = add_units(space, options.save_space, dict(zip(way, texts, strict=True)), config=config)
+            made = add_counted_units(space, options.save_space, read, config=config)
             fields["units"] = {language: len(made.units(language)) for language in way}
             fields["saved_space"] = str(options.save_space)
     line = f"{len(firsts)} terms in {', '.join(files)}, {sure} of them more likely right than wrong"
     return fields, [line, f"the alignment of the texts is judged {label}"]
 
 
-def _space_and_config(
-    options: TermsOptions, folder: Path, decided: Decisions, progress: Progress
-) -> tuple[Space, TermConfig]:
-    """The space that translates, and which terms are looked for."""
-    from muse.terms.domain_space import learn_space
-    from muse.terms.glossary import TermConfig
-    from muse.terms.units import UnitConfig
-
-    units = UnitConfig(edge_association=NO_EDGE)
-    if options.general is None:
-        if not (options.src and options.tgt and options.learn):
-            raise click.UsageError("Without a SPACE, --src and --tgt must be given, and --no-learn must not.")
-        general, way = None, (options.src, options.tgt)
-    else:
+def _general(options: TermsOptions) -> tuple[Space | None, tuple[str, str]]:
+    """The space that is given, if one is, and the direction."""
+    if options.general is not None:
         general = open_space(options.general, "cpu", options.quiet).without_units()
-        way = choose_direction(general, options.src, options.tgt)
-    words = {} if general is None else {language: general.vectors(language) for language in way}
-    config = TermConfig(least=options.min_count, units=units, general=words, domain=WEIRD if words else None)
-    if general is not None and not options.learn:
-        return general, config
-    texts, known = (options.src_text, options.tgt_text), decided.accepted
-    return learn_space(texts, way, folder, general, known=known, progress=progress), config
+        return general, choose_direction(general, options.src, options.tgt)
+    if not (options.src and options.tgt and options.learn):
+        raise click.UsageError("Without a SPACE, --src and --tgt must be given, and --no-learn must not.")
+    return None, (options.src, options.tgt)

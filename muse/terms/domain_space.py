@@ -4,7 +4,7 @@ Vectors are trained on each text and aligned: by the surest translations that a 
 words, or, without one, as `muse align` does without pairs.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,55 +13,51 @@ import torch
 from muse.api.run import run
 from muse.api.settings import settings_of
 from muse.embedding.config import EmbedConfig
+from muse.embedding.corpus import Corpus
 from muse.embedding.training import embed
-from muse.files.text_slices import text_files, text_lines
+from muse.files.space_folder import folder_name
 from muse.progress import Progress
 from muse.ranking.ranker import translate_words
 from muse.space import Space, load_space
 
 SUREST = 0.5  # the least probability of a translation that is learned from
 DIM = 200  # of vectors
-LETTERS_TO_READ = 60_000_000  # in all, if that takes as many EPOCHS: about ten million words
+TOKENS_TO_READ = 12_000_000  # in all, if that takes as many EPOCHS
 EPOCHS = (5, 15)  # at least, at most
 FEWEST = 200  # pairs to learn from: with fewer, the alignment starts without any
 
 
 def learn_space(
-    texts: tuple[Sequence[Path], Sequence[Path]],
-    direction: tuple[str, str],
+    corpora: Mapping[str, Corpus],
     folder: Path,
     general: Space | None,
     *,
     known: Collection[tuple[str, str]] = (),
     progress: Progress,
 ) -> Space:
-    """A space of the words in two texts, saved in `folder` with the vectors; its verdict may be any.
+    """A space of the words in the texts of two languages, saved in `folder` with the vectors.
 
-    It learns from the `known` pairs of words, and from the surest of a general space. Raise BadFile where
-    there is too little text.
+    Its verdict may be any. It learns from the `known` pairs of words, and from the surest of a general space.
+    Raise BadFile where there is too little text.
     """
-    files = [folder / f"{language}.vec" for language in direction]
-    for out, some, language in zip(files, texts, direction, strict=True):
-        letters = sum(map(len, text_lines(text_files(some))))
-        epochs = min(max(EPOCHS[0], round(LETTERS_TO_READ / max(letters, 1))), EPOCHS[1])
-        embed(
-            some,
-            out,
-            language=language,
-            config=EmbedConfig(dim=DIM, epochs=epochs, threads=torch.get_num_threads()),
-            progress=progress,
-        )
+    source, target = corpora
+    direction = source, target
+    files = [folder / f"{folder_name(language)}.vec" for language in direction]
+    for out, (language, corpus) in zip(files, corpora.items(), strict=True):
+        epochs = min(max(EPOCHS[0], round(TOKENS_TO_READ / corpus.tokens)), EPOCHS[1])
+        config = EmbedConfig(dim=DIM, epochs=epochs, threads=torch.get_num_threads())
+        embed(corpus, out, language=language, config=config, progress=progress)
     pairs = {*known} if general is None else {*known, *_surest(general, direction, files)}
     more: dict[str, Any] = {}
     if pairs:
         more = {"dictionary": folder / "pairs.txt", "init": "dictionary" if len(pairs) >= FEWEST else "auto"}
         text = "".join(f"{one}\t{two}\n" for one, two in sorted(pairs))
         more["dictionary"].write_text(text, encoding="utf-8")
-    config = settings_of(
+    settings = settings_of(
         None, src=direction[0], tgt=direction[1], src_emb=files[0], tgt_emb=files[1], out=folder / "space",
         **more,
     )  # fmt: skip
-    run(config, device="cpu", progress=progress)
+    run(settings, device="cpu", progress=progress)
     return load_space(folder / "space", progress=progress)
 
 

@@ -7,7 +7,7 @@ are. What a space had of units of a language is replaced, and answers by these g
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import torch
 
+from muse.embedding.corpus import Corpus, write_corpora
 from muse.errors import Mismatch
 from muse.files.space_manifest import Manifest
 from muse.normalise import unit
@@ -28,8 +29,8 @@ from muse.terms.glossary import (
     TermConfig,
     TermText,
     entries_of,
-    numbered_term_text,
     read_term_text,
+    read_term_texts,
     unit_answers,
 )
 from muse.terms.model import TermModel
@@ -51,14 +52,26 @@ def add_units(
     It may be saved where it was. Raise Mismatch for a space in memory, or of rows without words, BadFile for
     files without text.
     """
-    words = space.without_units()
-    if space.folder is None or not all(words.vectors(one).frequency_ordered for one in texts):
-        raise Mismatch(
-            f"units of text are added to words of a space in a folder, got {space!r}; save it first"
-        )
+    config = config or TermConfig()
+    _folder_of_words(space, texts)
+    with TemporaryDirectory() as folder:
+        read = read_term_texts(write_corpora(texts, Path(folder)), space.without_units(), config)
+        return add_counted_units(space, out, read, config=config, model=model)
+
+
+def add_counted_units(
+    space: Space,
+    out: Path,
+    texts: Mapping[str, TermText],
+    *,
+    config: TermConfig,
+    model: TermModel | None = None,
+) -> Space:
+    """The same, of texts that were counted by the words of the space."""
+    words, saved = space.without_units(), _folder_of_words(space, texts)
     pairs = [pair for pair in combinations(space.languages, 2) if space.pivot in pair]
     shared = [pair for pair in pairs if {*pair} <= {*texts}]
-    units, answers = _found(words, shared, texts, config or TermConfig(), model or TermModel.shipped())
+    units, answers = _found(words, shared, texts, config, model or TermModel.shipped())
 
     def hubness(grown: Space, one: str, other: str) -> torch.Tensor:
         """The hubness of words as it was, and that of new units among all that the other language has."""
@@ -83,31 +96,34 @@ def add_units(
         return manifest
 
     sides = {one: (words.vectors(one), found) for one, found in units.items()}
-    return space_of_saved(out, save_with_units(out, space.folder, sides, derive=derive))
+    return space_of_saved(out, save_with_units(out, saved, sides, derive=derive))
+
+
+def _folder_of_words(space: Space, languages: Collection[str]) -> Path:
+    if space.folder is None or not all(space.vectors(one).frequency_ordered for one in languages):
+        raise Mismatch(
+            f"units of text are added to words of a space in a folder, got {space!r}; save it first"
+        )
+    return space.folder
 
 
 def _found(
     space: Space,
     pairs: Sequence[tuple[str, str]],
-    texts: Mapping[str, Sequence[Path]],
+    texts: Mapping[str, TermText],
     config: TermConfig,
     model: TermModel,
 ) -> tuple[dict[str, Vectors], dict[tuple[str, str], AnswerTable]]:
     """The units of each language, and their answers in both directions of each pair."""
     answers, units = dict[tuple[str, str], AnswerTable](), dict[str, Vectors]()
-    with TemporaryDirectory() as folder:
-        place, of = Path(folder), config.answers
-        sides = {
-            one: _named(read_term_text(files, space.vectors(one), place, config, of))
-            for one, files in texts.items()
-        }
-        for pair in pairs:
-            entries = {one: entries_of(space, sides[one], two) for one, two in (pair, pair[::-1])}
-            for one, two in (pair, pair[::-1]):
-                both = (sides[one], sides[two]), (entries[one], entries[two])
-                answers[one, two] = unit_answers(space, *both, config, model).best(ANSWERS)
-                rows = entries[one].mixed[len(space.vectors(one)) :]
-                units[one] = Vectors(one, names_of(sides[one]), rows)
+    sides = {one: _named(text) for one, text in texts.items()}
+    for pair in pairs:
+        entries = {one: entries_of(space, sides[one], two) for one, two in (pair, pair[::-1])}
+        for one, two in (pair, pair[::-1]):
+            both = (sides[one], sides[two]), (entries[one], entries[two])
+            answers[one, two] = unit_answers(space, *both, config, model).best(ANSWERS)
+            rows = entries[one].mixed[len(space.vectors(one)) :]
+            units[one] = Vectors(one, names_of(sides[one]), rows)
     return units, answers
 
 
@@ -123,10 +139,9 @@ def _named(text: TermText) -> TermText:
     return replace(text, units=text.units.chosen(sorted(kept)))
 
 
-def with_units(vectors: Vectors, tokens: Path, folder: Path, config: TermConfig | None = None) -> Vectors:
-    """The vectors of one language, and behind them the units in a file of tokens; `folder` is for files."""
-    config = config or TermConfig()
-    text = _named(numbered_term_text(tokens, vectors, folder, config, config.answers))
+def with_units(vectors: Vectors, corpus: Corpus, config: TermConfig | None = None) -> Vectors:
+    """The vectors of one language, and behind them the units in a corpus, beside which files are made."""
+    text = _named(read_term_text(corpus, vectors, config or TermConfig()))
     lengths = np.linalg.norm(vectors.matrix, axis=1, keepdims=True)
     by_words = unit(np.asarray(vectors.matrix / np.maximum(lengths, 1e-9)))
     parts = unit(np.asarray(word_shares(text.parts, text.word_rarity()) @ by_words, np.float32))

@@ -1,7 +1,7 @@
 """Glossary: the units of several words in two texts, with their translations by a space.
 
-The texts need not be translations of each other. Each is read once and becomes numbers on disk; what is kept
-in memory depends on the words and units found, and not on the length of the text.
+The texts need not be translations of each other. Each becomes numbers on disk, once; what is kept in memory
+depends on the words and units found, and not on the length of the text.
 """
 
 from __future__ import annotations
@@ -10,13 +10,11 @@ import logging
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import numpy as np
 
-from muse.embedding.corpus import write_corpus
+from muse.embedding.corpus import Corpus
 from muse.errors import Mismatch
 from muse.ranking.lookup import lookup_entry
 from muse.ranking.probability import find_calibration
@@ -85,6 +83,10 @@ class TermText(ShortRepr):
     sequences: Sequence[Sequences]
     units: Units
 
+    def having(self, config: UnitConfig) -> TermText:
+        """The text with units of another kind."""
+        return replace(self, units=find_units(self.sequences, self.ranks, config))
+
     def with_units(self, names: Iterable[str]) -> TermText:
         """The text with these units too, behind the others; those that stand too seldom are left out."""
         number = {word: place for place, word in enumerate(self.text.words)}
@@ -146,30 +148,22 @@ class TermText(ShortRepr):
         return words, context_rows(means[frequent:], map_)
 
 
-def read_term_text(
-    texts: Sequence[Path], vectors: Vectors, folder: Path, config: TermConfig, units: UnitConfig
-) -> TermText:
-    """A text in the language of `vectors` with its `units`; files for it are made in `folder`.
+def read_term_texts(corpora: Mapping[str, Corpus], space: Space, config: TermConfig) -> dict[str, TermText]:
+    """The corpora of some languages of a space, counted, with `config.answers` as units.
 
-    Raise BadFile if there is no text.
+    Files for them are made beside their tokens. Raise BadFile for one without words that stand often enough.
     """
-    tokens = folder / f"{vectors.language}.tokens"
-    write_corpus(texts, tokens, language=vectors.language)
-    return numbered_term_text(tokens, vectors, folder, config, units)
+    return {one: read_term_text(corpus, space.vectors(one), config) for one, corpus in corpora.items()}
 
 
-def numbered_term_text(
-    tokens: Path, vectors: Vectors, folder: Path, config: TermConfig, units: UnitConfig
-) -> TermText:
-    """The text whose `tokens` are in a file, with spaces between, as `read_term_text` has it."""
-    text = number_text(tokens, folder / f"{vectors.language}.numbers", least=config.least)
-    sequences = count_sequences(text, folder, longest=config.longest, least=config.least)
+def read_term_text(corpus: Corpus, vectors: Vectors, config: TermConfig) -> TermText:
+    """The text in the language of `vectors`, as `read_term_texts` has it."""
+    text = number_text(corpus.path, corpus.path.with_suffix(".numbers"), least=config.least)
+    sequences = count_sequences(text, corpus.path.parent, longest=config.longest, least=config.least)
     entries, general = _rows_of(text.words, vectors), config.general.get(vectors.language)
     ranks = entries if general is None else _rows_of(text.words, general)
-    size = len(vectors if general is None else general)
-    ranks = np.where(ranks >= 0, ranks, size)
-    found_units = find_units(sequences, ranks, size, units)
-    return TermText(vectors, text, entries, ranks, sequences, found_units)
+    ranks = np.where(ranks >= 0, ranks, len(vectors if general is None else general))
+    return TermText(vectors, text, entries, ranks, sequences, find_units(sequences, ranks, config.answers))
 
 
 def _rows_of(words: Sequence[str], vectors: Vectors) -> Numbers:
@@ -266,8 +260,7 @@ class FoundTerm:
 
 def find_terms(
     space: Space,
-    texts: tuple[Sequence[Path], Sequence[Path]],
-    direction: tuple[str, str],
+    texts: tuple[TermText, TermText],
     *,
     top: int = 3,
     config: TermConfig | None = None,
@@ -275,16 +268,14 @@ def find_terms(
 ) -> list[FoundTerm]:
     """The units in a text, and how they may be translated by words of the space and units of the other text.
 
-    Those whose best translation is most probable come first. Raise BadFile where there is no text.
+    Those whose best translation is most probable come first.
     """
     config, model = config or TermConfig(), model or TermModel.shipped()
-    with TemporaryDirectory() as folder:
-        source, target = (
-            read_term_text(files, space.vectors(language), Path(folder), config, units)
-            for files, language, units in zip(texts, direction, (config.units, config.answers), strict=True)
-        )
-        target = with_compositions(space, source, target)
-        own, other = entries_of(space, source, direction[1]), entries_of(space, target, direction[0])
+    source, target = texts[0].having(config.units), texts[1]
+    target = with_compositions(space, source, target)
+    own, other = (
+        entries_of(space, one, two.vectors.language) for one, two in ((source, target), (target, source))
+    )
     table = unit_answers(space, (source, target), (own, other), config, model)
     counts = np.rint(np.exp(other.frequency) * target.text.tokens - HALF).astype(np.int64)
     terms = list[FoundTerm]()

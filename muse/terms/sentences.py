@@ -19,6 +19,15 @@ Find = Callable[[str], tuple[Example, ...]]
 _UNWRITABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
+def check_texts(texts: Sequence[Sequence[Path]]) -> None:
+    """Raise BadSetting for a text that can be read only once."""
+    if streams := [file for files in texts for file in text_files(files) if is_stream(file)]:
+        raise BadSetting(
+            f"--examples needs texts that can be read twice, got the stream {streams[0]}; write it to a "
+            "file, or give --examples 0"
+        )
+
+
 @contextmanager
 def example_finders(
     texts: tuple[Sequence[Path], Sequence[Path]],
@@ -28,13 +37,8 @@ def example_finders(
 ) -> Iterator[tuple[Find, Find]]:
     """What finds the `most` best sentences with a term, in the text of either language.
 
-    Each text is indexed in a temporary folder. BadSetting for a text that can be read only once.
+    Each text is indexed in a temporary folder.
     """
-    if most and (streams := [file for files in texts for file in text_files(files) if is_stream(file)]):
-        raise BadSetting(
-            f"--examples needs texts that can be read twice, got the stream {streams[0]}; write it to a "
-            "file, or give --examples 0"
-        )
     with TemporaryDirectory() as folder:
         paths = [Path(folder) / name for name in ("source", "target")]
         for path, files, vectors in zip(paths, texts, sides, strict=True):

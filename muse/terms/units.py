@@ -72,13 +72,8 @@ class Units(ShortRepr):
         )  # fmt: skip
 
 
-def find_units(
-    sequences: Sequence[Sequences], ranks: Numbers, size: int, config: UnitConfig | None = None
-) -> Units:
-    """The units among sequences of words; `ranks` (v,) are those of words in a space of `size` words.
-
-    The rank of a word that the space lacks is `size`.
-    """
+def find_units(sequences: Sequence[Sequences], ranks: Numbers, config: UnitConfig | None = None) -> Units:
+    """The units among sequences of words; `ranks` (v,) are those of words in a space, its size of others."""
     config = config or UnitConfig()
     counts = sequences[0].counts
     common = np.maximum(np.arange(len(ranks)), ranks)
@@ -98,8 +93,7 @@ def find_units(
     apart = np.flatnonzero(values > 0)  # not only in longer units
     best, table = [best[place] for place in apart.tolist()], table[apart]
     return Units(
-        best, table[:, 0].astype(np.int64), table[:, 1], values[apart],
-        domain_scores(best, counts, np.minimum(ranks, size)),
+        best, table[:, 0].astype(np.int64), table[:, 1], values[apart], domain_scores(best, counts, ranks),
     )  # fmt: skip
 
 

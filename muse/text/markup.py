@@ -40,33 +40,43 @@ _EXTENSIONS = (  # those of files that texts name; "and/or.it" is none
     "epub|png|jpe?g|gif|svg|mp[34]|avi|wav|zip|gz|bz2|xz|7z|tar|exe|dll|conf|cfg|ini|ya?ml|toml|log|sql|vec|bin"
 )
 _NAME = r"[A-Za-z][\w:.-]*"  # of a tag
+_ELEMENTS = (  # of HTML; <nom du fichier> is none
+    "a|abbr|acronym|article|aside|b|blockquote|body|br|button|caption|center|cite|code|dd|div|dl|dt|em|font|"
+    "footer|form|h[1-6r]|header|html|i|iframe|img|input|label|li|link|meta|nav|ol|option|p|pre|q|s|script|"
+    "section|select|small|span|strong|style|su[bp]|svg|table|tbody|t[dhrt]|textarea|title|u|ul|video"
+)
 # Commands of LaTeX that begin as an escape does.
-_TEX = r"\\(?:alpha|beta|nu|tau|rho|theta|times|noindent|new(?:line|page)|bigskip|hfill|textwidth)\b"
-_ESCAPE = r"\\(?:u[\dA-Fa-f]{4}|U[\dA-Fa-f]{8}|x[\dA-Fa-f]{2}|[ntrvfab0\"'\\Nh])"
+_TEX = (
+    r"\\(?:advance|alpha|backslash|be(?:ta|gingroup)|bf(?:series)?|b(?:ig|ottom)[a-z]+|fi|f(?:ill|oot|or)[a-z]+|new[a-z]+|"
+    r"no(?:expand|indent|rmal[a-z]+)|n(?:e|u|umber)|r(?:elax|ho|ight)|t(?:au|heta|ext[a-z]+|ikz|imes|iny|itle|oc[a-z]*)|"
+    r"tableofcontents|the(?:[A-Z]\w*|page|section)|v(?:box|erb|fill|offset|rule|skip|space))\b"
+)
+_ESCAPE = r"\\(?:u[\dA-Fa-f]{4}|U[\dA-Fa-f]{8}|x[\dA-Fa-f]{2}|[ntrvfab0\"'\\Nh]|[A-Za-z](?!\w))"
+# Paths of Windows, which may have what looks like an escape.
+_WINDOWS = r"(?<!\w)[A-Za-z]:\\(?:[^\s/:*?\"<>|,;]*[\w\\])?|(?<!\\)\\\\\w[^\s/:*?\"<>|,;]*[\w\\]"
 MARKUP = (
     r"(?<![\w/.:])/[\w.+-]*\w(?:/[\w.+-]*\w)+/?",  # of two folders at least
-    r"(?<![\w/.:~])(?:~|\.{1,2})(?:/[\w.+-]*\w)+/?",
+    r"(?<![\w/.:~])(?:~|\.{1,2})(?:/[\w.+-]*\w)+/?|(?<![\w/.:])/(?:bin|dev|etc|home|lib|proc|sys|tmp|usr|var)/?(?!\w)",
     rf"(?<![\w./-])[\w-][\w.-]*(?:/[\w.-]+)+\.(?:{_EXTENSIONS}|[cho]|so|go|po|mo)(?![\w/])",
-    r"(?<!\w)[A-Za-z]:\\(?:[^\s/:*?\"<>|,;]*[\w\\])?",
-    r"(?<!\\)\\\\\w[^\s/:*?\"<>|,;]*[\w\\]",
+    _WINDOWS,
     rf"\\[A-Za-z]+\*?(?=[\[{{])|{_TEX}|{_ESCAPE}|\\[A-Za-z]{{2,}}",
-    r"(?<![\w%])(?:%(?:\d+\$)?[-+#0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh?|ll?|[jzt])?[a-zA-Z@])+(?!\w)|%L\d(?!\w)",
-    r"%[({<]\w+[)}>](?:[-+#0]*\d*(?:\.\d+)?[diouxXeEfFgGcrs](?!\w))?",
     r"(?<![\w%])%%?\w+%%?(?!\w)|(?<!\w)__\w+__(?!\w)|\*\|\w+\|\*|<<\w+>>",
+    r"(?<![\d%])(?:%%?(?:\d+\$)?[-+#0']*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh?|ll?|[jzt])?[a-zA-Z@]\w*)+|%L\d(?!\w)",
+    r"%[({<]\w+[)}>](?:[-+#0]*\d*(?:\.\d+)?[diouxXeEfFgGcrs](?!\w))?",
     r"\$?\{\{?[\w.:!<>^+=,\[\]()#|-]*\}\}?",
-    r"(?<![\w$])\$(?![mb]illions?\b)(?:[A-Z_]{3,}|[a-z_][a-z0-9_]+)(?:->\w+|\[\w*\])*(?!\w)",
-    rf"</?{_NAME}/?>",
-    rf"(?<!\w)<{_NAME}$",  # of a tag with attributes, which follow after a space
-    r"(?<![\w.-])[A-Za-z_][\w:.-]*=(?:\"[^\"<>]*\"|'[^'<>]*')/?>?",
+    r"(?<![\w$])\$(?![mb]illions?\b)(?:[A-Z_]{3,}|[a-z_]\w*)(?:->\w+|\[\w*\])*(?!\w)",
+    rf"</?{_NAME}/?>|<\?\w+",
+    rf"(?<!\w)<(?:{_ELEMENTS}|\w+:[\w:.-]+)$",  # of a tag with attributes, which follow after a space
+    r"(?<![\w.-])[A-Za-z_][\w:.-]*=(?:\\?\"[^\"<>]*\"|\\?'[^'<>]*')/?>?",
     # But German writes Lehrer_innen and jede_r, French auteur_rice.
-    r"(?<!\w)(?![^\W_]+_(?:in(?:nen)?|[rn]|rs|es?|t?rices?)\b)[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+(?!\w)",
+    r"(?<!\w)(?![^\W_]+_(?:in(?:nen)?|[rn]|rs|es?|t?rices?)\b)[^\W\d_][^\W_]*(?:\\?_+[^\W_]+)+(?!\w)",
 )
 _MARKUP = re.compile("|".join(MARKUP))
 _SIGNS = re.compile(r"[/\\%{$<_=]|\*\|")  # all markup has one of these
 _ADDRESS = re.compile(r"://|@|www\.")
 
 # Addresses of the web and of other schemes.
-URL, WEB_SITE = r"[A-Za-z][A-Za-z0-9+.-]{1,15}://\S*[\w/]", r"www\.\S*[\w/]"
+URL, WEB_SITE = r"[A-Za-z][A-Za-z0-9+.-]{1,15}://(?:\S*[\w/])?", r"www\.\S*[\w/]"
 # Capitals, and what may not stand beside them: letters without case may, as in Chinese.
 _CAPITAL, _CASED = "[A-ZÀ-ÖØ-ÞΑ-ΩЀ-Я]", "[A-Za-zÀ-ÖØ-öø-ɏΑ-ωЀ-ӿ0-9_]"
 NO_WORDS = (
@@ -79,9 +89,13 @@ NO_WORDS = (
     r"(?<!\w)``?(?=\w)",  # that opens a quotation, as in GNU's `roi'
     r"(?<!\w)\w{0,40}&(?:#\d{1,7}|#[xX][\da-fA-F]{1,6}|[A-Za-z]\w{1,30});\w{0,40}",  # what is no entity
     rf"(?<!{_CASED}){_CAPITAL}{{1,5}}(?:&{_CAPITAL}{{1,5}})+s?(?!{_CASED})",  # R&D
+    r"(?<!\w)[^\W\d_]+&[a-zà-ÿ][^\W\d_]*",  # Co&mmand, as menus have it
+    r"(?<![\w-])-(?:-[a-z][\w-]*\w(?!-)|[A-Za-z](?![\w'’-]))",  # --help, -h
     r"(?<![\w/.-])[A-Za-z](?:/[A-Za-z]{1,2}[²³]?)+(?![\w/'’-])",  # A/B, n/a, m/s²
     r"^\(?[A-Za-z]\)(?=[.,:;]?$)",  # a) and (b) of a list
     r"(?<![\w'’])[A-Za-z]\([A-Za-z0-9](?:,[A-Za-z0-9])*\)",  # f(x)
+    r"(?<![\w.:>])\w+(?:(?:\.|::|->)\w+)*\(\)|(?<![\w:])\w*(?:::\w+)+",  # main(), std::list
+    r"(?<!\S)\|\w[\w-]*\|(?!\S)",  # of reStructuredText
     r"(?<![\w'’])O['’][A-Z]\w+",  # O'Brien
     r"(?<![\w'’])\w+['’]n['’]\w+",  # rock'n'roll
     rf"(?<![\w./@-])\w[\w.-]*\.(?:{_EXTENSIONS})(?!\w)",
@@ -89,7 +103,7 @@ NO_WORDS = (
     r"(?<!\S)\.[^\W\d_]\w*",  # .NET
     r"(?<!\w)[nN][°º]",
     r"°[CFK](?!\w)",
-    r"(?<![\w=])[A-Za-z]=\w+(?![\w=])",  # x=5
+    r"(?<![\w=])(?:[A-Za-z]=|\w+=%)\w+(?![\w=])",  # x=5
     r"(?<!\w)\d{2,4}['’]s(?!\w)",  # the 80's
     r"(?<!\w)\w*?[²³¹\u2070-\u209c]\w*",
     r"(?<![\w:;=])[:;=]['’]?-?[)(\]\[DPpOo/\\|*3](?!\w)",
@@ -103,17 +117,18 @@ ENTITY = re.compile(
 _MAY_STAND_FOR = re.compile(r"&|\\'|''|~")
 
 # Tags, whose attributes may have no value, or one without quotation marks.
-_VALUE = r"""\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'<>=`]+)"""
+_VALUE = r"""\s*=\s*(?:\\?"[^"]*"|\\?'[^']*'|[^\s"'<>=`]+)"""
 _TAG = rf"</{_NAME}\s*>|<({_NAME})(?:\s+[\w:@.-]+(?:{_VALUE})?)*\s*/?>"
 _ATTRIBUTE = re.compile(rf"\s([\w:@.-]+)({_VALUE})?")
 _CLOSED = re.compile(rf"</({_NAME})\s*>")
-_QUOTED = re.compile(r"""=\s*["']""")
+_QUOTED = re.compile(r"""=\s*\\?["']""")
 _ARGUMENTS = r"(?:\(\s?\w{1,3}(?:\s?[-,+*/^]\s?\w{1,3}){0,8}\s?\))?"
 _TERM = rf"-?(?:\d+(?:[.,]\d+)?[A-Za-z]?|[A-Za-z](?:_\w{{1,9}}|\d)?{_ARGUMENTS})"
 _RELATION = r"(?:\s?(?:[<>!:=]?=|[≤≥≠≈∈∉→∝])\s?|\s[<>]\s)"
 _FORMULA = rf"(?<![\w'’.,/-]){_TERM}(?:\s?[-+*/·×^]\s?{_TERM}){{0,8}}{_RELATION}"
 _FORMULA += rf"{_TERM}(?:(?:\s?[-+*/·×^]\s?|{_RELATION}){_TERM}){{0,8}}(?![\w'’(>])"
-_BBCODE = "b|i|u|s|url|img|quote|code|list|color|size|font|center|left|right|spoiler|youtube|table|t[rdh]|li"
+_BBCODE = "[bius]|url|img|quote|code|list|color|size|font|center|left|right|spoiler|youtube|table|t[rdh]|li|"
+_BBCODE += "kbd|em|strong|su[bp]|abbr|doc|var"
 
 
 class _Span(NamedTuple):
@@ -137,14 +152,17 @@ SPANS = (
     _Span(r"<((?i:code|kbd|samp|var|tt|math|svg))\b[^<>]*(?<!/)>", r"</{}\s*>"),
     _Span(r"<(?=[%?])", r"[%?]>", 500),
     _Span(_TAG),
+    _Span(r"""(?<![\w:.-])[A-Za-z_][\w:.-]*=\\?"[^"<>\s]{0,200}\s[^"<>]{0,500}"(?:/?>)?"""),  # of a tag
+    _Span(r"^\s*\$ \w.*$|^\s*>>> (?:import |from |\w[\w.,\s]*=|[\w.]+[(\[]).*$"),  # prompts
     _Span(r"&lt;[/!]?[A-Za-z](?:(?!&[lg]t;)[^<>]){0,200}&gt;"),
     _Span(r"^\s*(```+|~~~(?=\s*\w*\s*$))[^`]*$", r"^\s*{}\s*$", lines=True),
-    _Span(r"(?<![`\w])(`+)(?!`)", r"(?<!`){}(?![`\w])", 500),
+    _Span(r"(?<![`\w])(`+)(?!`)", r"(?<!`){}(?!`)(?:s|__?)?(?!\w)", 500),
     _Span(r"\\begin\{(equation|align|gather|verbatim|lstlisting|math|displaymath|tikzpicture)\*?\}",
           r"\\end\{{}\*?\}", lines=True),
     _Span(r"\\(?:begin|end|label|(?:eq|page|auto|c)?ref|cite[a-z]*|includegraphics|input|include|usepackage|"
           r"documentclass|bibliography[a-z]*|url|href|vspace|hspace)\*?(?:\[[^\]]{0,200}\])?\{[^{}]{0,200}\}"),
     _Span(r"\\[A-Za-z]{2,}\*?(?:\[[^\]]{0,80}\])?\{"),
+    _Span(rf"{_WINDOWS}|{_TEX}|(?<!\\)\\[nrtNh]"),  # what is behind is as at the beginning of a line
     _Span(r"\\\(", r"\\\)", 500),
     _Span(r"\\\[", r"\\\]", 500),
     _Span(r"\$\$(?=.)", r"\$\$", 500),
@@ -161,11 +179,11 @@ SPANS = (
     _Span(r"\}\s*(?:=\d+|zero|one|two|few|many|other)\s*\{"),
     _Span(r"\{\s*(?:\w+\s*,\s*(?:number|date|time|spellout|ordinal|duration)\b[^{}]{0,80}|"
           r"[$\w][\w.:<>%/+*^=-]{0,60}(?:\[\w+\])?|[#/:@.\\][^{}]{1,80})\s*\}"),
-    _Span(r"%\(\s*\w+\s*\)[-+#0]*\d*(?:\.\d+)?[a-zA-Z](?!\w)"),
+    _Span(r"%\(\s*\w+\s*\)[-+#0]*\d*(?:\.\d+)?[a-zA-Z](?!\w)|\$\w+\[['\"]\w+['\"]\]"),
     _Span(r"(?<![\w$\\])\$(?![\s$])", r"(?<![\s\\])\$(?![\w$])", 200, no_span=_TWO_WORDS),
     _Span(rf"(?i:\[/?(?:{_BBCODE})(?:=[^\[\]]{{0,200}})?\])|\[[ xX]\]|\[/?\w+(?:\s+\w+=[^\[\]]{{1,200}})\]"),
     _Span(r"(?<=\])(?:\([^()\s]{1,500}(?:\s+\"[^\"]{0,200}\")?\)|\[[^\[\]]{0,80}\])"),  # the target of a link
-    _Span(r"^\s*\.\.\s[\w-]+::"),
+    _Span(r"^\s*\.\.\s(?:[\w-]+::|_[^:]{1,80}:|\|[^|]{1,80}\|\s[\w-]+::)|^\s*\[[^\[\]]{1,80}\]:\s*<?(?:\w+:|[#./])\S*"),
     _Span(_FORMULA),
 )  # fmt: skip
 _SPANS = re.compile("|".join(f"(?P<_{place}>{span.begin})" for place, span in enumerate(SPANS)))

@@ -31,8 +31,10 @@ Rules = tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...]
 _FRENCH_PRONOUNS = "je|tu|ils?|elles?|on|nous|vous|ce|moi|toi|lui|leur|les?|la|y|en|là|ci"
 
 
-def closed_up(pieces: Iterable[tuple[str, str]], language: str) -> str:
+def closed_up(pieces: Iterable[tuple[str, str]], language: str, source: str | None = None) -> str:
     """The text of `split_at_spans` with no space after an opening mark and before the one that closes it.
+
+    The marks are those of the language that it was translated from, its `source`.
 
     A mark without a counterpart, as of a sentence whose quotation continues in the next, stays as it is; so
     does an apostrophe, and so do the spans.
@@ -55,7 +57,7 @@ def closed_up(pieces: Iterable[tuple[str, str]], language: str) -> str:
                     places.pop()
             parts[begin + 1] = parts[begin + 1].removeprefix(" ")
             parts[place - 1] = parts[place - 1].removesuffix(" ")
-        elif mark != "’" and language in _OPENING.get(mark, {language}):
+        elif mark != "’" and (source or language) in _OPENING.get(mark, {source or language}):
             opened[mark].append(place)
     return "".join(parts)
 

@@ -158,13 +158,13 @@ def _quotes(text: str) -> list[int]:
 def _split_at_kept(part: str, language: str) -> list[tuple[str, bool]]:
     # Most parts are words, in which there is nothing to search for.
     is_word = part.isalpha() or part.rstrip(_AFTER_WORDS).translate(_IN_WORDS).isalpha()
-    if (is_word and not _WITH_APOSTROPHES.search(part)) or len(part) > LONGEST_PART:
+    if (is_word and part[0] != "-" and not _WITH_APOSTROPHES.search(part)) or len(part) > LONGEST_PART:
         return [(part, False)]
     return split_at(_KEPT_IN_ROMANCE if language in ("fr", "it") else _KEPT, part)
 
 
-def joined_line(words: Sequence[TranslatedToken], tokeniser: Tokeniser) -> str:
-    """The line of a translation in the language of a tokeniser, with the spaces of the line translated.
+def joined_line(words: Sequence[TranslatedToken], tokeniser: Tokeniser, source: str | None = None) -> str:
+    """The line of a translation in the language of a tokeniser, with the spaces of the line, in `source`.
 
     >>> found = written_tokens(Tokeniser("fr"), "20 °C : 'oui' !")
     >>> joined_line([TranslatedToken(token.text, token, True) for token in found], Tokeniser("en"))
@@ -182,19 +182,19 @@ def joined_line(words: Sequence[TranslatedToken], tokeniser: Tokeniser) -> str:
             run.append(word.text)
     pieces.append((text + (tokeniser.text(run) if len(run) > 1 else "".join(run)), ""))
     language = tokeniser.language
-    return closed_up(((without_spaces(text, language), span) for text, span in pieces), language)
+    return closed_up(((without_spaces(text, language), span) for text, span in pieces), language, source)
 
 
 def _space(words: Sequence[TranslatedToken], place: int, language: str) -> str | None:
     """What stands before a word, which is not the first; None between words if Moses' rules say it."""
     last, word = words[place - 1 : place + 1]
     before = word.token.before
-    if before in _NO_BREAK and not (last.copied and word.copied):
-        before = " "  # a no-break space is for what it holds together
+    if before in _NO_BREAK and (last.sign or word.sign) and not (last.copied and word.copied):
+        before = " "  # the languages differ in it
     if last.is_span or word.is_span or before not in _SPACES:
         return before
     if not (last.sign or word.sign):
-        return before if (last.copied and word.copied) or before in _ENTITIES else None
+        return before if (last.copied and word.copied) or before.strip(" ") else None
     if not before and _is_parted(last, word, language):
         return " "
     if not before and last.token.text.endswith("'") and not last.sign and not last.text.endswith("'"):
@@ -219,6 +219,8 @@ def _is_parted(last: TranslatedToken, word: TranslatedToken, language: str) -> b
 
 
 def _ends(words: Sequence[TranslatedToken], place: int) -> bool:
-    """Whether nothing but signs that close is joined to a sign."""
+    """Whether nothing but signs that close, or an escape, is joined to a sign."""
     following = words[place + 1] if place + 1 < len(words) else None
-    return following is None or following.token.before != "" or following.text in _CLOSING
+    if following is None or following.token.before != "":
+        return True
+    return following.text in _CLOSING or following.text.startswith("\\")

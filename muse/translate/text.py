@@ -157,7 +157,9 @@ class TextReader:
                 Piece(part, self._known(part, first), first, name, WrittenToken(part, "", part))
                 for part in token.split("-")
             ]
-            if all(part.entry is not None for part in parts):
+            # Groß-/Kleinschreibung, „ninja“-Datei, and -Oui of a dialogue; but not an option -list.
+            opens = token[0] != "-" or not at.before or (first and token[1:2].isupper())
+            if opens and all(part.entry or not part.token for part in parts):
                 parts[0] = parts[0]._replace(at=parts[0].at._replace(before=at.before))
                 return [piece for part in parts for piece in (_JOINT, part)][1:]
         return [Piece(token, self._new(token, first) if entry is None else entry, first, name, at)]
@@ -545,7 +547,7 @@ class Translator:
             for place, word in enumerate([text] if copied else text.split(" ")):
                 at = piece.at._replace(before=" ") if place else piece.at
                 found.append(TranslatedToken(word, at, copied))
-        return joined_line(found, self._joiner)
+        return joined_line(found, self._joiner, self._tokeniser.language)
 
     def _cased(self, word: str, piece: Piece, all_caps: bool) -> str:
         alone = surface.is_always_capital(piece.token, self.source) and not piece.first

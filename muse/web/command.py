@@ -46,12 +46,15 @@ def serve(options: ServeOptions) -> None:
         terms = options.terms and load("terms.kept").KeptGlossary.read(options.terms, space.languages)
         explorer = Explorer(space, options.space.resolve().name, options.seed, terms)
         explorer.fill_caches()
-        explorer.pictures.begin(explorer.direction(None, None))  # there before a page asks for it
-        from muse.web.app import create_app
-        from muse.web.app import serve as answer
+        try:
+            explorer.pictures.begin(explorer.direction(None, None))  # there before a page asks for it
+            from muse.web.app import create_app
+            from muse.web.app import serve as answer
 
-        app, where = create_app(explorer, hosts=known_hosts(options.host)), url(listening)
-        shown = {"url": where, "space": str(options.space)}
-        echo(json.dumps(shown) if options.as_json else f"{options.space}: {where}")
-        with suppress(KeyboardInterrupt):  # Ctrl-C is how the server is stopped
-            answer(app, listening)
+            app, where = create_app(explorer, hosts=known_hosts(options.host)), url(listening)
+            shown = {"url": where, "space": str(options.space)}
+            echo(json.dumps(shown) if options.as_json else f"{options.space}: {where}")
+            with suppress(KeyboardInterrupt):  # Ctrl-C is how the server is stopped
+                answer(app, listening)
+        finally:
+            explorer.pictures.background.join()

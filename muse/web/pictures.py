@@ -32,10 +32,14 @@ Direction = tuple[str, str]
 
 @dataclass
 class Background:
-    """Results by key, each computed in a daemon thread that is started when it is first asked for."""
+    """Results by key, each computed in a thread that is started when it is first asked for.
+
+    A process that ends while one is at work is aborted: it must `join` them.
+    """
 
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
     _futures: dict[Hashable, Future[Any]] = field(default_factory=dict, repr=False)
+    _threads: list[threading.Thread] = field(default_factory=list, repr=False)
 
     def once(self, key: Hashable, work: Callable[[], Any]) -> Future[Any]:
         """The result of `work`, or of what was given for this key before; errors are kept as results are."""
@@ -43,10 +47,16 @@ class Background:
             if key in self._futures:
                 return self._futures[key]
             future = self._futures[key] = Future()
-        # Not an executor: its threads are waited for when the server stops.
-        name = "-".join(map(str, key)) if isinstance(key, tuple) else str(key)
-        threading.Thread(target=_do, args=[future, work, name], name=name, daemon=True).start()
+            name = "-".join(map(str, key)) if isinstance(key, tuple) else str(key)
+            thread = threading.Thread(target=_do, args=[future, work, name], name=name, daemon=True)
+            self._threads.append(thread)
+            thread.start()
         return future
+
+    def join(self) -> None:
+        """Wait for the work that has begun."""
+        for thread in [*self._threads]:
+            thread.join()
 
 
 def lower_thread_priority() -> None:

@@ -32,7 +32,8 @@ class TranslationsAnswer(BaseModel):
     `text` is what an unlabelled vector stands for, if it is known.
     `retrieval` names the scores: csls:10, or nn for cosines. `answers` is all where the translations were
     chosen by all the evidence, csls where the scores rank them. `grade` belongs to the best translation; if
-    that is weak, `languages` are the ones in which the word is more frequent.
+    that is weak, `languages` are the ones in which the word is more frequent. `verdict` is the one on the
+    mapping: where it failed, most answers are wrong.
     """
 
     source: str
@@ -44,6 +45,7 @@ class TranslationsAnswer(BaseModel):
     answers: AnswersBy
     grade: Grade | None
     languages: list[str] = []
+    verdict: str | None = None
     translations: list[Option]
 
 

@@ -163,6 +163,7 @@ def translate(explorer: Asked, word: Word, way: Way, top: Top = 10) -> responses
         source=source, target=target, word=word, form=form, **_text(explorer, source, form),
         retrieval=str(retrieval), answers=explorer.answers(way),
         grade=found.grade, languages=list(found.languages),
+        verdict=explorer.space.manifest.verdict_on(source, target).label,
         translations=[_option(one, **_text(explorer, target, one.target)) for one in found],
     )  # fmt: skip
 

@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 import urllib.request
 from pathlib import Path
 
@@ -80,6 +81,21 @@ def test_a_space_of_one_language(muse: Command, tmp_path: Path) -> None:
     ended = muse("serve", tmp_path / "one", "--port", 0)
     assert ended.code == 1
     assert "nothing besides en" in ended.errors[0]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("after", [0.0, 0.3])
+def test_it_ends_while_it_draws_the_first_picture(tmp_path: Path, number: int, after: float) -> None:
+    saved(tmp_path / "space", count=2_000)
+    command = [sys.executable, "-m", "muse", "serve", str(tmp_path / "space"), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.readline()
+        time.sleep(after)
+        process.send_signal(number)
+        assert (process.wait(timeout=60), process.stderr.read()) == (0, "")
 
 
 @pytest.mark.slow

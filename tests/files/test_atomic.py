@@ -166,9 +166,9 @@ def test_what_another_account_keeps_in_a_shared_folder_is_refused_before_the_wor
     tmp_path.chmod(0o1777)  # as /tmp
     for account in (0, tmp_path.stat().st_uid):
         monkeypatch.setattr("os.geteuid", lambda account=account: account)
-        atomic.refuse_of_another(tmp_path / "theirs")
+        atomic.refuse_irreplaceable(tmp_path / "theirs")
     monkeypatch.setattr("os.geteuid", lambda: 12_345)
-    atomic.refuse_of_another(tmp_path / "free")
+    atomic.refuse_irreplaceable(tmp_path / "free")
     with pytest.raises(BadFile, match="theirs: .* got what another account has written in"):
         check_place(tmp_path / "theirs")
     (tmp_path / "theirs").unlink()
@@ -177,7 +177,21 @@ def test_what_another_account_keeps_in_a_shared_folder_is_refused_before_the_wor
         with pytest.raises(BadFile, match="choose another name"):
             check(tmp_path / "theirs")
     tmp_path.chmod(0o777)
-    atomic.refuse_of_another(tmp_path / "theirs")
+    atomic.refuse_irreplaceable(tmp_path / "theirs")
+
+
+@pytest.mark.parametrize("name", [".", "..", "sub/..", "{}", "link", "../{}", "/"])
+def test_the_working_folder_and_those_above_are_not_replaced(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    out = Path(name.format(tmp_path.name if ".." in name else tmp_path))
+    with pytest.raises(BadFile, match="another folder than the working one"):
+        atomic.refuse_irreplaceable(out)
+    atomic.refuse_irreplaceable(tmp_path / "sub")
+    atomic.refuse_irreplaceable(Path("../free"))
 
 
 @pytest.mark.parametrize("there", [False, True])

@@ -10,13 +10,16 @@ from muse.files.corpora import check_lines, text_of_lines
 CORPORA = {
     "SRT": "1\n00:00:01,000 --> 00:00:02,000\n<i>le roi</i>\n\n"
            "2\n00:00:03,000 --> 00:00:04,000\n{\\an8}la nuit\n",
-    "VTT": "WEBVTT\n\n00:01.000 --> 00:02.000\nle roi\n\n"
+    "VTT": "WEBVTT\nKind: x\n\nla\n00:01.000 --> 00:02.000\nle roi\n\nNOTE a\nla\n\n"
            "00:03.000 --> 00:04.000 align:left\n<v Zoé>la nuit\n",
     "wikiextractor": '<doc id="1" url="x" title="Roi">\nle roi\nla nuit\n</doc>\n',
     "CoNLL-U": "# sent_id = 1\n# text = le roi\n1" + "\tle" * 9 + "\n2" + "\troi" * 9
                + "\n\n# text = la nuit\n1" + "\tla" * 9,
+    "CoNLL-U without text": "1" + "\tle" * 9 + "\n2-3\troi_" + "\t_" * 8 + "\n2" + "\troi" * 9
+               + "\n\n1" + "\tla" * 9 + "\n2" + "\tnuit" * 9,
     "JSON lines": '{"id": 1, "text": "le roi"}\n{"id": 2, "text": "la nuit"}\n',
-    "TMX": '<?xml version="1.0"?>\n<tmx><body><tu><tuv xml:lang="fr-FR"><seg>le <b>roi</b></seg></tuv>'
+    "TMX": '<?xml version="1.0"?>\n<tmx><body>\n'
+           '<tu><tuv xml:lang="fr-FR"><seg>le <ph>&lt;b></ph><b>roi</b></seg></tuv>'
            '<tuv xml:lang="en"><seg>x</seg></tuv></tu>\n'
            '<tu><tuv xml:lang="fr">\n<seg>la\nnuit</seg></tuv></tu></tmx>',
     "BPE": "le ro@@ i\nla nu@@ it\n",
@@ -41,7 +44,13 @@ def test_sentences_of_corpora(tmp_path: Path, kind: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "command"),
-    [("<!DOCTYPE html>\n<p>le roi</p>\n", "w3m -dump"), ("<s>\n<w>le</w>\n<w>roi</w>\n</s>\n", "sed 's/<")],
+    [
+        ("<!DOCTYPE html>\n<p>le roi</p>\n", "w3m -dump"),
+        ("<s>\n<w>le</w>\n<w>roi</w>\n</s>\n", "sed 's/<"),
+        ("<s>\nle\tDET\nroi\tNOUN\n</s>\n", "awk -F"),
+        ("[ar:x]\n[00:12.00]le roi\n", "sed 's/"),
+        ("[Script Info]\n[Events]\nDialogue: 0,0,0,,,0,0,0,,le roi\n", "sed -nE"),
+    ],
 )
 def test_corpora_that_are_not_read(tmp_path: Path, text: str, command: str) -> None:
     (tmp_path / "x").write_text(text)

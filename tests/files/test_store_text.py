@@ -158,7 +158,7 @@ BAD = {
     "pretty": ('{\n  "id": 1,\n  "vector": [1, 2]\n}\n', "x:1: .*one on each line, as jq -c does"),
     "none": (lines({"id": 1, "vector": None}), "x:1: expected a vector in one of the first 100 rows"),
     "points": (lines({"id": 1, "result": {"points": ["a"]}}), "x:1: expected a vector in one of the first"),
-    "page": (lines({"ids": ["a"], "embeddings": [[1], [2]]}), "x:1: expected one of `embeddings`"),
+    "page": (lines({"ids": ["a"], "embeddings": [[1], [2]]}), "x:1: expected one of `ids`, `embed"),
     "columns": ('id,v\n1,"[1,2]"\n' * 1 + "".join('1,"[1,2]"\n' for _ in range(200)) + "7\n",
                 "x:203: expected 2 columns, as in line 1, got 1"),
     "cell": ('id,v\n' + '1,"[1,2]"\n' * 200 + '7,"[1;2]"\n', "x:202: expected a vector such as"),

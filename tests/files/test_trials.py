@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -139,7 +140,10 @@ def test_a_row_without_a_word_continues_that_above(tmp_path: Path) -> None:
         assert pairs == (("roi", "king"), ("roi", "monarch"), ("jour", "day"))
 
 
-ROW = ["[0.1, 0.2]", "[0.1 0.2]", "[ 0.1  0.2 ]", "{0.1,0.2}", "(0.1, 0.2)", "[1e-1\\n 2.e-1]"]
+ROW = [
+    "[0.1, 0.2]", "[0.1 0.2]", "[ 0.1  0.2 ]", "{0.1,0.2}", "(0.1, 0.2)", "[1e-1\\n 2.e-1]",
+    "array([0.1, 0.2], dtype=float32)", "tensor([0.1, 0.2])", "[np.float32(0.1), np.float32(0.2)]",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("cell", ROW)
@@ -163,6 +167,13 @@ DEEPER = {
             '{"create": {"_id": "b"}}\n{"vector": [3, 4]}',
     "one deeper": '{"uuid": "a", "data": {"embedding": [1, 2]}}\n'
                   '{"uuid": "b", "data": {"embedding": [3, 4]}}',
+    "a list of objects": '[{"id": "a", "v": [1, 2]}, {"id": "b", "v": [3, 4]}]',
+    "a list over lines": '[\n{"id": "a", "v": [1, 2]},\n{"id": "b", "v": [3, 4]}]\n',
+    "columns": '{"ids": ["a", "b"], "vectors": [[1, 2], [3, 4]]}',
+    "words and vectors": '{"words": ["a", "b"], "vectors": [[1, 2], [3, 4]], "model": "x"}',
+    "values of vectors": '{"id": "a", "fields": {"t": "x", "embedding": {"values": [1, 2]}}}\n'
+                         '{"id": "b", "fields": {"t": "y", "embedding": {"values": [3, 4]}}}',
+    "facets": '{"_id": "a", "f": [{"t": "x", "v": [1, 2]}]}\n{"_id": "b", "f": [{"t": "x", "v": [3, 4]}]}',
     "predictions": '{"predictions": [{"id": "a", "embeddings": [[1, 2]]}, '
                    '{"id": "b", "embeddings": [[3, 4]]}]}',
 }  # fmt: skip
@@ -262,3 +273,76 @@ def test_ids_and_words_of_rows(
         assert again.words[0] == str(columns[0][name])
         with pytest.raises(BadSetting, match=f"--id must be one of its columns .*{name}.*, got 'other'"):
             read_vectors(path, language="a", id_column="other")
+
+
+def test_bracketed_lines_and_what_looks_like_them(tmp_path: Path) -> None:
+    for text in (
+        "a b [0.5 1\n 2]\nc [3 4 5]",
+        "2 3\na b: (0.5, 1, 2),\nc: (3, 4, 5),",
+        "a b = array([.5,1,2])\nc = [3,4,5]",
+    ):
+        (tmp_path / "x").write_text(text)
+        found = read_vectors(tmp_path / "x", language="fr")
+        assert (found.words, found.matrix.tolist()) == (("a b", "c"), [[0.5, 1, 2], [3, 4, 5]])
+    (tmp_path / "x").write_text("roi [0,1 0,2]\njour [0,3 0,4]\n")  # no four numbers
+    with pytest.raises(BadFile, match="expected a word and its numbers"):
+        read_vectors(tmp_path / "x", language="fr")
+
+
+def column(*values: Any) -> Any:
+    return pa.array(values)
+
+
+PARQUET: Mapping[str, tuple[dict[str, Any], str]] = {
+    "texts": ({"id": [7, 8], "v": ["[0.1, 0.2]", "[0.3 0.4]"]}, "7 8"),
+    "bytes": ({"mot": [b"roi", b"jour"], "v": [[1.0], [2.0]]}, "roi jour"),
+    "categories": ({"word": column("roi", "jour").dictionary_encode(), "v": [[1.0], [2.0]]}, "roi jour"),
+    "bytes of a number": ({"id": [bytes(16), bytes(16)], "v": [[1.0], [2.0]]}, "error: expected an id"),
+    "null": ({"id": [None, 8], "v": [[1.0], [2.0]]}, "error: an integer, got None"),
+    "two tables": ({"a0": [1.0], "a1": [1.0], "b0": [1.0], "b1": [1.0]}, "error: no column of them holds"),
+    "a gap": ({"d0": [1.0], "d2": [1.0]}, "error: no column of them holds"),
+    "bytes as numbers": ({"word": ["roi"], "v": [bytes(8)]}, "error: numpy.frombuffer(one, '<f4')"),
+    "lists of lists": ({"word": ["roi"], "v": [[[1.0], [2.0]]]}, "error: expected finite numbers"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", PARQUET)
+def test_columns_of_other_types(tmp_path: Path, kind: str) -> None:
+    columns, expected = PARQUET[kind]
+    pq.write_table(pa.table(columns), tmp_path / "x.parquet")
+    if expected.startswith("error: "):
+        with pytest.raises(BadFile) as error:
+            read_vectors(tmp_path / "x.parquet", language="fr")
+        assert expected.removeprefix("error: ") in str(error.value)
+    else:
+        assert " ".join(read_vectors(tmp_path / "x.parquet", language="fr").words) == expected
+
+
+def test_parts_of_a_folder_have_the_same_columns(tmp_path: Path) -> None:
+    for name, columns in (("a", {"id": [1]}), ("b", {"name": ["x"]})):
+        pq.write_table(pa.table({**columns, "v": [[1.0, 2.0]]}), tmp_path / f"{name}.parquet")
+    with pytest.raises(BadFile, match="b.parquet: expected the columns of a.parquet"):
+        read_vectors(tmp_path, language="fr")
+
+
+@pytest.mark.parametrize(
+    ("arrays", "expected"),
+    [
+        ({"uuid": ["a0", "a1"], "E": [[1.0], [2.0]]}, "a0 a1"),
+        ({"id": [7, 8], "E": [[1.0], [2.0]]}, "7 8"),
+        ({"langs": ["fr", "fr"], "vocab": ["roi", "jour"], "E": [[1.0], [2.0]]}, "roi jour"),
+        (
+            {"vocab": ["roi", "jour", "nuit"], "E": [[1.0], [2.0]]},
+            "error: got vocab of shape (3,); call it `words`",
+        ),
+        ({"vocab": [["roi", "jour"]], "E": [[1.0], [2.0]]}, "error: got vocab of shape (1, 2); call it"),
+    ],
+)
+def test_arrays_of_ids_and_words(tmp_path: Path, arrays: dict[str, Any], expected: str) -> None:
+    np.savez(tmp_path / "x.npz", **arrays)
+    if expected.startswith("error: "):
+        with pytest.raises(BadFile) as error:
+            read_vectors(tmp_path / "x.npz", language="fr")
+        assert expected.removeprefix("error: ") in str(error.value)
+    else:
+        assert " ".join(read_vectors(tmp_path / "x.npz", language="fr").words) == expected

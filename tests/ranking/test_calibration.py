@@ -1,11 +1,14 @@
 """Calibration: the models' mathematics, and probabilities that hold where the truth is known."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 from torch.nn.functional import normalize
 
 from muse.errors import Mismatch
+from muse.files.space_manifest import LanguageRecord, VerdictRecord
 from muse.learn.supervise.linear import reweighted_maps
 from muse.ranking.probability import (
     CANDIDATES,
@@ -180,6 +183,22 @@ def test_the_same_as_of_the_rows_and_found_once_for_each_direction() -> None:
     assert calibrate_space(space, "fr", "en", rng=np.random.default_rng(0), retrieval=Retrieval()) == expected
     assert find_calibration(space, "fr", "en") is known_calibration(space, "fr", "en") is found
     assert known_calibration(space, "en", "fr") is None
+
+
+@pytest.mark.parametrize(
+    ("label", "belief"), [("failed", 0.1), ("doubtful", 0.1), ("aligned", 1.0), ("", 1.0)]
+)
+def test_probabilities_are_no_surer_than_the_mapping(label: str, belief: float) -> None:
+    space = space_with_zeros()
+    before = find_calibration(space, "fr", "en")
+    manifest = replace(
+        space.manifest,
+        languages={"fr": LanguageRecord(verdict=VerdictRecord({"label": label, "confidence": 0.1}))},
+    )
+    found = find_calibration(replace(space, manifest=manifest), "fr", "en")
+    scores = torch.tensor([[0.5, 0.2, 0.1]])
+    assert before is not None and found is not None
+    torch.testing.assert_close(found.probabilities(scores), belief * before.probabilities(scores))
 
 
 def test_a_space_that_is_too_small_has_none() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import muse
+from muse.embedding.corpus import write_corpus
 from muse.errors import Contradiction, Mismatch
 from muse.files import write_vectors_text
 from muse.files.space_manifest import Manifest
@@ -144,7 +145,8 @@ def test_vectors_get_units_behind_their_words(world: Path, tmp_path: Path) -> No
     for language in ("aa", "bb"):
         words = load_space(world / "space").vectors(language)
         raw = replace(words, matrix=3 * words.matrix)
-        found = with_units(raw, world / language, tmp_path, CONFIG)
+        corpus = write_corpus([world / language], tmp_path / language, language=language)
+        found = with_units(raw, corpus, CONFIG)
         np.testing.assert_array_equal(found.matrix[:WORDS], raw.matrix)
         np.testing.assert_allclose(np.linalg.norm(found.matrix[WORDS:], axis=1), 3, rtol=1e-4)
         units = (world / f"{language}.units").read_text().splitlines()[:IDIOMS]

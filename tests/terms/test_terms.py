@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 import scipy
 
+from muse.embedding.corpus import write_corpora
 from muse.examples.index import Example
 from muse.files import read_lexicon
 from muse.space import load_space
 from muse.terms.decisions import Decisions
 from muse.terms.evidence import FEATURES
-from muse.terms.glossary import FoundTerm, TermConfig, TermTranslation, find_terms
+from muse.terms.glossary import FoundTerm, TermConfig, TermTranslation, find_terms, read_term_texts
 from muse.terms.glossary_file import check_glossary, write_glossary
 from muse.terms.model import TermModel
 from muse.terms.parts import Sparse, coverage, word_shares
@@ -24,13 +25,15 @@ from tests.support.command import Command, Ended
 from tests.terms.conftest import IDIOMS
 
 
-def test_units_are_translated_by_contexts_and_by_parts(world: Path) -> None:
+def test_units_are_translated_by_contexts_and_by_parts(world: Path, tmp_path: Path) -> None:
     units = UnitConfig(edge=0, association=0.2)
     config = TermConfig(units=units, answers=units)
     weights = np.zeros((2, len(FEATURES)))
     weights[:, [FEATURES.index(one) for one in ("csls by contexts", "covered", "covering")]] = 4, 2, 2
-    model, texts = TermModel(weights.ravel(), -6.0), ([world / "aa"], [world / "bb"])
-    found = find_terms(load_space(world / "space"), texts, ("aa", "bb"), config=config, model=model)
+    model, space = TermModel(weights.ravel(), -6.0), load_space(world / "space")
+    corpora = write_corpora({one: [world / one] for one in ("aa", "bb")}, tmp_path)
+    aa, bb = read_term_texts(corpora, space, config).values()
+    found = find_terms(space, (aa, bb), config=config, model=model)
     best = {term.term: term.translations[0].target for term in found}
     pairs = zip(*((world / f"{one}.units").read_text().split("\n") for one in ("aa", "bb")), strict=True)
     right = [best.get(source) == target for source, target in pairs]

@@ -94,7 +94,7 @@ def test_units_stand_together_and_begin_with_no_function_word(lines: list[list[s
     text = number_text(tmp_path / "text", tmp_path / "numbers", least=LEAST)
     some = count_sequences(text, tmp_path, longest=3, least=LEAST)
     ranks = np.arange(len(text.words))
-    found = find_units(some, ranks, len(ranks), UnitConfig(edge=2, association=0.3, edge_association=2.0))
+    found = find_units(some, ranks, UnitConfig(edge=2, association=0.3, edge_association=2.0))
     names = [" ".join(text.words[one] for one in words) for words in found.words]
     assert {"new york", "new york city"} <= {*names} and "york city" not in names  # never by itself
     assert not any(min(words[0], words[-1]) < 2 for words in found.words)

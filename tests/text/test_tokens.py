@@ -77,6 +77,10 @@ def test_a_quotation_mark_without_a_counterpart_keeps_its_spaces(language: str, 
     assert closed_up([(line, "")], language) == line
 
 
+def test_quotation_marks_are_those_of_the_language_translated_from() -> None:
+    assert closed_up([("» a « and »b« or »c«", "")], "en", "de") == "»a« and »b« or »c«"
+
+
 @pytest.mark.parametrize("line", ["", "   ", "\t\u2028 \u00a0"])
 def test_nothing(line: str) -> None:
     tokeniser = Tokeniser("fr")

@@ -40,21 +40,23 @@ KEPT = {
         %roi% § %%roi%% § %NOM% § __jour__ § $(roi) § $t(nom) § $nom § $roi->nom § $roi[nom] § [[roi]]
         [[roi|jour]] § {0} § {0,number} § {d, date, short} § {nom:%Y} § {nom!r:>10} § :roi § @nom § #nom
         %1$s § %s § %d § %@ § %1$@ § %-5s § %.2f § %n § %L1 § <xliff:g id="nom"> § <0> § </0>
-        {.roi} § {#nom}
+        {.roi} § {#nom} § %'d § %pB § %Hd,%Ld § %%m § %dx%d § %ds § $nomRoi § $roi['nom'] § $a § x=%d § roi=%s
     """,
     "code": """
         `roi` § ``le roi`` § <code>le roi</code> § <pre>le roi</pre> § <kbd>roi</kbd> § <var>x</var>
         <style>p {x: y}</style>
         <script>var roi = 1;</script> § <CODE class="x">le roi</CODE> § <samp>la nuit</samp> § <!-- le roi -->
         <a href="x y" title='le roi'> § &lt;b&gt; § &lt;a href="le roi"&gt; § :date: § :ref:`le roi` § <c.roi>
-        [b] § [/b] § [url=http://a.b/c d] § [gallery id="1" roi="2"] § {\\i1} § {\\an8} § [x] § [ ]
+        [b] § [/b] § [url=http://a.b/c d] § [gallery id="1" roi="2"] § {\\i1} § {\\an8} § [x] § [ ] § [kbd]
+        <a href=\\"le roi\\" title=\\"%s\\"> § nom="le roi" § `roi`s § `le roi`_ § roi() § nom.roi() § a::b
+        nom__roi § NOM\\_ROI § /tmp § http:// § --roi § --le-roi § -h § Comman&de § été_roi § <?php
     """,
     "formulas": r"""
         x = 3 § f(x) = x § x + 1 = y § a < b § x <= 3 § $x = 3$ § $x$ § $f(x)$ § $$x + y$$ § \(x\)
         \[ x = y \]
         \begin{roi} § \label{sec:roi} § \cite{roi} § \usepackage[roi]{nom} § \item § \ref{le roi}
     """,
-    "escapes": r"\n § \t § \r § \" § \\ § \N § \h § \0 § \u00e9 § \x41 § \n\n § \r\n",
+    "escapes": r"\n § \t § \r § \" § \\ § \N § \h § \0 § \u00e9 § \x41 § \n\n § \r\n § \s § \w",
 }
 TEMPLATES = {
     "le roi {} la nuit": "the king {} the night",
@@ -84,8 +86,10 @@ def test_what_is_kept_is_kept_wherever_it_stands(kind: str) -> None:
 BESIDE = {
     "escapes": {
         r"le roi\nla nuit": r"the king\nthe night",
+        r"le roi.\nla nuit\n--le-roi\tle_roi": r"the king.\nthe night\n--le-roi\tle_roi",
+        r"C:\new \\a\nuit \n/tmp le": r"C:\new \\a\nuit \n/tmp the",
         r'"le roi\n"': r'"the king\n"',
-        r"\tla nuit\t": r"\tthe night\t",
+        r"\tla nuit :\t": r"\tthe night:\t",
         r"le roi\Nla nuit\hla": r"the king\Nthe night\hthe",
         r"\"le roi\" est": r"\"the king\" is",
         r"l\'homme, l''homme": "the man, the man",
@@ -111,6 +115,24 @@ BESIDE = {
         "le roi $5, la nuit $6": "the king $5, the night $6",
         "l'{nom} est, l'%s": "the {nom} is, the %s",
     },
+    "lines": {
+        "$ roi le -h": "$ roi le -h",
+        ">>> roi = la": ">>> roi = la",
+        ">>> le roi": ">>> the king",
+        ".. _le roi: 3": ".. _le roi: 3",
+        ".. |le roi| image:: le": ".. |le roi| image:: the",
+        "  [le roi]: http://a.b/nuit": "  [le roi]: http://a.b/nuit",
+        "[le roi]: la nuit": "[the king]: the night",
+        "<roi est> <le roi>": "<king is> <the king>",
+        "|le-roi| |le roi|": "|le-roi| |the king|",
+        r"le%s \advance\voffset\nla": r"the%s \advance\voffset\nthe",
+    },
+    "hyphens": {
+        "-Le roi est. -Et la nuit": "-The king is. -And the night",
+        "roi- et «le»-roi, %s-roi": "king- and «the»-king, %s-king",
+        "le -roi": "the -roi",
+        "--Le roi. la nuit--le roi": "--The king. the night--the king",
+    },
     "points": {
         "le roi. la nuit": "the king. the night",
         "le roi. «la nuit»": "the king. «the night»",
@@ -123,6 +145,7 @@ BESIDE = {
         "    le  roi \r": "    the  king \r",
         "\ufeffle roi\u3000la": "\ufeffthe king\u3000the",
         " \t": " \t",
+        "le\u00a0roi\u202fest\u00a0!": "the\u00a0king\u202fis!",
     },
 }
 
@@ -148,8 +171,9 @@ def test_code_of_several_lines_is_kept_up_to_its_end(begin: str, end: str) -> No
 
 
 def test_what_only_looks_like_the_beginning_of_code_is_text() -> None:
-    lines = ["La nuit", "~~~~~~~", "la nuit <code> le roi", "le `roi est"]
-    assert french().translate(lines) == ["The night", "~~~~~~~", "the night <code> the king", "the `king is"]
+    lines = ["La nuit", "~~~~~~~", "la nuit <code> le roi", "`<pre>`s le", "le `roi est"]
+    expected = ["The night", "~~~~~~~", "the night <code> the king", "`<pre>`s the", "the `king is"]
+    assert french().translate(lines) == expected
 
 
 @pytest.mark.parametrize("language", ["fr", "de", "en", "xx"])

@@ -65,3 +65,14 @@ def test_a_thread_that_steps_back_leaves_the_priority_of_others(monkeypatch: pyt
     monkeypatch.setattr("sys.platform", "other")  # where a priority belongs to a process
     lower_thread_priority()
     assert os.getpriority(os.PRIO_PROCESS, 0) == before
+
+
+def test_work_that_has_begun_is_waited_for() -> None:
+    background, done = Background(), list[int]()
+    gates = [threading.Event() for _ in range(3)]
+    for number, gate in enumerate(gates):
+        background.once(number, lambda gate=gate, number=number: (gate.wait(PATIENCE), done.append(number)))
+    threading.Timer(0.01, lambda: [gate.set() for gate in gates]).start()
+    background.join()
+    assert sorted(done) == [0, 1, 2]
+    background.join()

@@ -64,7 +64,7 @@ def npz_table(path: Path) -> Table:
             advice = "save it without pickled objects: words as np.array(words, dtype=str)"
         raise BadFile(f"{path}: expected plain arrays, got unreadable ones ({error}); {advice}") from error
     flat = {name: array for name, array in arrays.items() if array.ndim == 1 and array.dtype.kind in "USiu"}
-    texts = [name for name, array in flat.items() if array.dtype.kind in "US"]
+    texts = [name for name, array in arrays.items() if array.dtype.kind in "US"]
     tables = [name for name, array in arrays.items() if array.ndim == 2 and array.dtype.kind in "fiu"]
     alone = [*arrays] if len(arrays) == 1 and not texts else tables if len(tables) == 1 else []
     vectors = next((name for name in (*_VECTORS, *alone) if name in arrays), None)
@@ -82,7 +82,7 @@ def npz_table(path: Path) -> Table:
     if (label := named or label_of(path, fitting)) is not None:
         return _labelled(path, label, arrays[label.name], rows)
     if texts:
-        sizes = ", ".join(f"{name} with {len(flat[name])}" for name in texts)
+        sizes = ", ".join(f"{name} of shape {arrays[name].shape}" for name in texts)
         raise BadFile(
             f"{path}: expected one array of a text for each of {len(rows)} rows, got {sizes}; call it "
             "`words` or, of embeddings without a vocabulary, `ids`"
@@ -307,9 +307,9 @@ def _array(path: Path, tensor: Any) -> NDArray[Any]:
     return array
 
 
-def _words(value: object) -> list[str] | None:
+def _words(value: object) -> list[str | bytes] | None:
     """The words in a list, or in a dictionary of the numbers of their rows; None if it is neither."""
-    if isinstance(value, list | tuple) and value and all(isinstance(word, str) for word in value):
+    if isinstance(value, list | tuple) and value and all(isinstance(word, str | bytes) for word in value):
         return list(value)
     if isinstance(value, Mapping) and value and all(type(row) is int for row in value.values()):
         if sorted(value.values()) == list(range(len(value))):

@@ -6,7 +6,6 @@ column `text` or `sentence`.
 
 import logging
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from muse.errors import BadFile
-from muse.files.parquet import SENTENCE, fixed_lists, open_parquet, parquet_writer, read_column, text_columns
+from muse.files.detect import list_in_text
+from muse.files.parquet import SENTENCE, number_lists, open_parquet, parquet_writer, read_column, text_columns
 from muse.files.payloads import RESERVED, Label, Payload, label_of
 from muse.files.vectors import table
 from muse.files.vectors.broken import Dropped, keep_whole
@@ -117,44 +117,56 @@ def _columns(path: Path, file: Any, options: ReadOptions) -> _Columns:
         for field in schema
         if str(field.type).startswith("struct<") and any(_holds_numbers(part.type) for part in field.type)
     }
-    wide = _dimensions(schema) if not lists and not structs and options.column is None else []
     plain = [field.name for field in schema if not str(field.type).startswith(_NO_LABELS)]
-    beside = [name for name in plain if name not in wide]
-    if twice := next((one for one in (*lists, *beside) if schema.names.count(one) > 1), None):
+    if twice := next((one for one in (*lists, *plain) if schema.names.count(one) > 1), None):
         raise BadFile(
             f"{path}: expected columns of different names, got {schema.names.count(twice)} called {twice}; "
             "rename all but one"
         )
+    first = next(file.iter_batches(_SAMPLE, columns=plain), None) if plain else None
+    values = {} if first is None else {name: _labels(first.column(name)) for name in plain}
+    lists += [name for name, known in values.items() if not lists and _are_written(known)]
+    wide = _dimensions(schema) if not lists and not structs and options.column is None else []
     try:
         vector = wide[0] if wide else table.chosen_column(path, lists, options.column, structs)
     except LookupError as error:
         raise BadFile(
             f"{path}: expected Parquet with a column of vectors, got the columns "
             f"{', '.join(schema.names)[:200]}; {error}: where each number has a column of its own, write "
-            "frame['vector'] = frame[names].values.tolist()"
+            "frame['vector'] = frame[names].values.tolist(); where bytes are numbers, "
+            "frame['vector'] = [numpy.frombuffer(one, '<f4').tolist() for one in frame[name]]"
         ) from None
-    first = next(file.iter_batches(_SAMPLE, columns=beside), ()) if beside else ()
-    label = label_of(
-        path, {name: _labels(first.column(name)) for name in beside} if first else {}, options.id
-    )
+    beside = {name: known for name, known in values.items() if name not in (*wide, *lists)}
+    label = label_of(path, beside, options.id)
     texts = [] if label is not None and label.words else text_columns(schema)
     return _Columns(vector, wide, label, next((name for name in TEXTS if texts.count(name) == 1), None))
+
+
+def _are_written(values: Sequence[Any]) -> bool:
+    """Whether these are texts of lists of numbers."""
+    known = [one for one in values if one is not None]
+    return bool(known) and all(isinstance(one, str) and list_in_text(one) is not None for one in known)
 
 
 def _dimensions(schema: Any) -> list[str]:
     """The columns called d0, d1, ... or alike, in the order of their numbers; none if some are missing."""
     numbers = [field.name for field in schema if str(field.type).startswith(_NUMBERS)]
     found = [(match[1], int(match[2]), name) for name in numbers if (match := _NUMBERED.fullmatch(name))]
-    prefix = Counter(before for before, _, _ in found).most_common(1)
-    own = sorted((place, name) for before, place, name in found if before == prefix[0][0])
-    places = [place for place, _ in own]
-    whole = len(own) > 1 and places == [*range(places[0], places[0] + len(own))] and places[0] in (0, 1)
-    return [name for _, name in own] if whole else []
+    whole = list[list[str]]()
+    for before in {before for before, _, _ in found}:
+        own = dict(sorted((place, name) for other, place, name in found if other == before))
+        if len(own) > 1 and [*own] in ([*range(len(own))], [*range(1, len(own) + 1)]):
+            whole.append([*own.values()])
+    return whole[0] if len(whole) == 1 else []
 
 
 def _flat(column: Any) -> Any:
-    """A column of tensors, or of lists that have one list each, as one of lists; any other as it is."""
+    """A column of tensors, of texts that are lists, or of lists that have one list each, as one of lists."""
     column = getattr(column, "storage", column)
+    if "string" in str(column.type):
+        return number_lists(
+            Path(), [None if one is None else list_in_text(one) for one in column.to_pylist()]
+        )
     if not _is_list(column.type) or not _is_list(column.type.value_type):
         return column
     inner = column.flatten()
@@ -191,8 +203,7 @@ def _batches(parts: Sequence[Path], columns: _Columns, size: int, carried: Seque
             for batch in file.iter_batches(size, columns=[*columns.read(), *carried]):
                 if columns.wide:
                     numbers = [batch.column(name).to_numpy(zero_copy_only=False) for name in columns.wide]
-                    flat = np.column_stack(numbers).astype(np.float32).ravel()
-                    yield batch, fixed_lists(part, flat, len(columns.wide))
+                    yield batch, number_lists(part, np.column_stack(numbers).astype(np.float32))
                 else:
                     yield batch, _flat(batch.column(columns.vector))
 
@@ -256,7 +267,7 @@ def _labels(column: Any) -> list[Any]:
 def _rows(column: Any, dimension: int) -> Matrix | None:
     """The lists of a column as an array (b, d); None if one is missing, has a null or another length."""
     flat = column.flatten()
-    if column.null_count or flat.null_count or len(flat) != len(column) * dimension:
+    if _is_list(flat.type) or column.null_count or flat.null_count or len(flat) != len(column) * dimension:
         return None
     if not hasattr(column.type, "list_size") and set(column.value_lengths().to_pylist()) - {dimension}:
         return None

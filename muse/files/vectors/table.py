@@ -77,7 +77,9 @@ def item_ids(values: Sequence[Any], where: Callable[[int], str]) -> list[str]:
     for place, value in enumerate(values):
         if isinstance(value, int) and not isinstance(value, bool):
             found.append(IntegerId(value))
-        elif text := as_text(str(value) if isinstance(value, UUID) else value):
+        elif (text := as_text(str(value) if isinstance(value, UUID) else value)) and (
+            isinstance(value, str | UUID) or text.isprintable()  # bytes may be no text
+        ):
             found.append(text)
         else:
             raise BadFile(

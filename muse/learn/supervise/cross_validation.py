@@ -125,6 +125,21 @@ class HeldOutMaps:
         return cls(pairs, weights.astype(np.float64), fold, tuple(fits))
 
 
+def ranked_apart(ranks: Ranks, maps: HeldOutMaps, alike: NDArray[np.bool_]) -> Ranks:
+    """The ranks of the words that only a right mapping can translate.
+
+    No translation of theirs is also one of a word in another fold, to which maps were fitted, and none is
+    spelled like the word: `alike` (p,) says so of each of the pairs.
+    """
+    targets, place = np.unique(maps.pairs[:, 1], return_inverse=True)
+    folds = np.full((2, len(targets)), maps.fold.max(initial=0))
+    np.minimum.at(folds[0], place, maps.fold)
+    folds[1] = 0
+    np.maximum.at(folds[1], place, maps.fold)
+    known = maps.pairs[alike | (folds[0] < folds[1])[place], 0]
+    return Ranks(*(part[~np.isin(ranks.words, known)] for part in ranks))
+
+
 def held_out(fits: Sequence[Maps], folds: Folds, search: "HeldOutSearch") -> Ranks:
     """The ranks of the words of the first folds, by maps that were fitted to the other folds, in order."""
     tested = [search.ranks(maps, own) for maps, (_, own) in zip(fits, folds.trials, strict=False)]

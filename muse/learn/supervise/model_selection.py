@@ -140,7 +140,8 @@ class Supervision:
     `pairs` are those known in both vocabularies, `left_out` those that lack a vector; `right` of `tested`
     words were translated correctly; `chance` is the P@1 of shuffled translations. A single source word
     leaves none to hold out. `noun` is what is translated: words, or rows. `held_out` are the maps of that
-    method fitted without some of the pairs. `into_store` maps queries into a target that does not change.
+    method fitted without some of the pairs, `ranks` those of the words tested. `into_store` maps queries into
+    a target that does not change.
     """
 
     pairs: int
@@ -152,6 +153,7 @@ class Supervision:
     noun: str = "words"
     left_out: int = 0
     held_out: HeldOutMaps | None = field(default=None, repr=False, compare=False)
+    ranks: Ranks | None = field(default=None, repr=False, compare=False)
     into_store: MapIntoStore | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -361,7 +363,7 @@ def choose(
     supervision = Supervision(
         len(evidence), best.name, found.right, len(found.ranks), chance(found, evidence),
         tuple(one.as_json() for one in tested), held_out=HeldOutMaps.of(best.fits, folds),
-        into_store=into_store,
+        ranks=found, into_store=into_store,
     )  # fmt: skip
     return maps, supervision
 

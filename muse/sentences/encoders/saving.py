@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files.archive import open_archive
-from muse.files.atomic import atomic_folder, read_whole, refuse_of_another, writing
+from muse.files.atomic import atomic_folder, read_whole, refuse_irreplaceable, writing
 from muse.files.json_text import parse_json
 from muse.files.source import DAMAGED
 from muse.files.space_folder import MANIFEST, checksum
@@ -78,7 +78,7 @@ def check_out(folder: Path) -> None:
     if folder.exists() and not is_encoder(folder) and not (folder.is_dir() and not any(folder.iterdir())):
         raise BadSetting(f"{folder} exists and is not a saved encoder; choose another folder")
     check_folder(folder.resolve().parent)
-    refuse_of_another(folder)
+    refuse_irreplaceable(folder)
 
 
 def is_encoder(folder: Path) -> bool:

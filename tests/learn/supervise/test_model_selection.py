@@ -13,11 +13,13 @@ from muse.learn.supervise import model_selection
 from muse.learn.supervise.cross_validation import (
     Folds,
     HeldOutConfig,
+    HeldOutMaps,
     HeldOutSearch,
     Ranks,
     chance,
     held_out,
     kept_neighbours,
+    ranked_apart,
     standard_errors,
     wilson,
 )
@@ -431,3 +433,14 @@ def test_corrections_compete_with_what_is_learned_from_more_pairs() -> None:
 def test_standard_errors_count_the_cases_that_changed(before: str, after: str, expected: float) -> None:
     rights = (torch.tensor([letter == "1" for letter in word]) for word in (before, after))
     assert standard_errors(*rights) == pytest.approx(expected)
+
+
+def test_words_ranked_apart_share_no_translation_with_another_fold_and_are_not_spelled_like_theirs() -> None:
+    pairs = np.array([[0, 10], [1, 11], [1, 12], [2, 12], [3, 13], [4, 14], [5, 14]])
+    fold = np.array([0, 0, 0, 1, 1, 2, 2])
+    alike = np.array([False, False, False, False, True, False, False])
+    ranks = Ranks(np.arange(6), np.array([1, 1, 1, 1, 1, 2]), np.arange(6) + 10)
+    found = ranked_apart(ranks, HeldOutMaps(pairs, np.ones(len(pairs)), fold, ()), alike)
+    # 1 and 2 share a translation over two folds, 3 is spelled like its own; 4 and 5 are in one fold.
+    assert found.words.tolist() == [0, 4, 5]
+    assert (found.right, found.answers.tolist()) == (2, [10, 14, 15])
