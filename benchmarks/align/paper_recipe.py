@@ -70,7 +70,7 @@ RUNS = (
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A pair of raw languages, and the gold targets of each source row."""
+    """A pair of languages, and the gold targets of each source row."""
 
     pair: Pair
     source: Vectors
@@ -78,10 +78,10 @@ class Task:
     gold: Mapping[int, frozenset[int]]
 
     @classmethod
-    def of(cls, name: str, shared: Path) -> "Task":
-        """The pair of a name; its gold pairs are all those that both vocabularies know."""
+    def of(cls, name: str, shared: Path, steps: Sequence[str] = ()) -> "Task":
+        """The pair of a name, normalised so; its gold pairs are all those that both vocabularies know."""
         pair = find_pair(name, shared)
-        source, target = (normalise_in_place(side, ())[0] for side in pair.vectors())
+        source, target = (normalise_in_place(side, steps)[0] for side in pair.vectors())
         pairs = [one for path in pair.gold for one in read_lexicon(path).pairs]
         gold = known_targets(Lexicon(tuple(pairs)), source, target)
         return cls(pair, source, target, {row: frozenset(found) for row, found in gold.items()})
