@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from muse.export.torch_file import read_vocabulary
+from muse.evaluation.ratings import read_rated
+from muse.export.vocabulary import read_vocabulary
 from muse.fetch.published import SUMS, read_pins
 from muse.files import read_lexicon
 from muse.files.lexicons import dictionary_writer, formats
@@ -18,10 +19,10 @@ from muse.files.text_slices import slices
 from muse.lexicon import Entry
 from muse.sentences.files.nli import read_nli
 from muse.sentences.files.sentence_text import (
+    read_aligned,
     read_documents,
-    read_pairs,
+    read_parallel,
     read_probe_text,
-    read_rated_sentences,
     read_sentences,
 )
 from muse.text.arpa import read_arpa, write_arpa
@@ -200,7 +201,7 @@ def _columns(folder: Path) -> None:
 
 
 def _sts(folder: Path) -> Iterator[Any]:
-    yield read_rated_sentences(only(folder)).ratings
+    yield read_rated(only(folder)).ratings
 
 
 def _plain(read: Callable[[Path], Any]) -> Callable[[Path], Iterable[Any]]:
@@ -224,7 +225,7 @@ def _two_files(folder: Path) -> None:
 
 
 def _aligned(folder: Path) -> Iterable[Any]:
-    read_pairs((folder / "a.en", folder / "b.fr"))
+    read_aligned(folder / "a.en", folder / "b.fr")
     return ()
 
 
@@ -266,7 +267,7 @@ TARGETS = (
                 "x.jsonl": '{"src": "a", "tgt": "b c"}\n',
             }
         ),
-        _plain(lambda path: read_pairs((path,))),
+        _plain(lambda path: read_parallel(path, ("fr", "en"))),
     ),
     Target("aligned", _two_files, _aligned),
     Target("nli", files({"snli.txt": _SNLI, "sick.txt": _SICK}), _plain(read_nli)),

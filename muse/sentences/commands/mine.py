@@ -131,7 +131,7 @@ class MiningOptions(PairOptions, Languages):
 
     source: Path = option(section="Input", help="Text in --src, a sentence on each line.")
     target: Path = option(section="Input", help="Text in --tgt, a sentence on each line.")
-    gold: Path = option(section="Input", help="Known pairs of lines, as source<TAB>target.")
+    gold: Path = option(section="Input", help="Known pairs of lines, or of the ids before them.")
 
 
 @command(
@@ -173,7 +173,7 @@ class MinedPairs(NamedTuple):
 
 
 class _Text(NamedTuple):
-    """The distinct non-empty sentences (n,) of a text, counts, and its lines by their canonical form."""
+    """The distinct non-empty sentences (n,) of a text, counts, and its lines by canonical form, and by id."""
 
     language: str
     sentences: list[str]
@@ -233,17 +233,20 @@ def _config(options: PairOptions, recalls: list[Recall]) -> MiningConfig:
 
 def _texts(direction: tuple[str, str], files: tuple[Path, Path]) -> list[_Text]:
     from muse.orthography import canonical
-    from muse.sentences.files.sentence_text import read_sentences
+    from muse.sentences.files.sentence_text import read_sentences, split_ids
 
     found = []
     for path, language in zip(files, direction, strict=True):
         first: dict[str, str] = {}
-        lines = read_sentences(path)
+        ids, lines = split_ids(read_sentences(path))
+        if ids:
+            log.info("%s: what stands before the tabs are ids of the sentences", path)
         for line in lines:  # a repeated sentence finds no better pair
             name = canonical(line)
             first.setdefault(line if name == line else name, line)  # one string where they are equal
         kept, full = [line for name, line in first.items() if name], sum(bool(line.strip()) for line in lines)
         counts = {"lines": len(lines), "empty": len(lines) - full, "repeated": full - len(kept)}
+        first |= {one: first[canonical(line)] for one, line in zip(ids, lines, strict=False) if line.strip()}
         found.append(_Text(language, kept, counts, first))
     return found
 
@@ -255,20 +258,21 @@ def _known_pairs(gold: Path, texts: Sequence[_Text]) -> set[tuple[str, str]]:
     from muse.sentences.files.sentence_text import read_parallel
 
     source, target = (text.first for text in texts)
-    text = read_parallel(gold)
+    fits = [lambda cell, lines=text.first: float(canonical(cell) in lines) for text in texts]
+    text = read_parallel(gold, (texts[0].language, texts[1].language), fits)
     pairs = set(zip(*(map(canonical, side) for side in text), strict=True))
-    known = {(source[one], target[two]) for one, two in pairs if one in source and two in target}
-    if not known:
+    found = [(source[one], target[two]) for one, two in pairs if one in source and two in target]
+    if not found:
         raise Mismatch(
-            f"{gold}: expected pairs of a line of --source and a line of --target, got none among "
-            f"{len(pairs)}; check the order of the columns"
+            f"{gold}: expected pairs of a line of --source and a line of --target, or of their ids, got none "
+            f"among {len(pairs)}; check that the files belong together"
         )
-    if len(known) < len(pairs):
+    if len(found) < len(pairs):
         log.warning(
             "%s: %d of %d pairs left out: they are no line of --source and line of --target",
-            gold, len(pairs) - len(known), len(pairs),
+            gold, len(pairs) - len(found), len(pairs),
         )  # fmt: skip
-    return known
+    return {*found}
 
 
 def _score(found: MinedPairs, known: set[tuple[str, str]], threshold: float | None) -> MiningScore:

@@ -21,10 +21,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from muse.errors import BadFile, BadSetting
+from muse.evaluation.ratings import NO_RATING, RATED, rating_in
+from muse.files.columns import TableColumns, read_columns
 from muse.files.plain_text import read_lines
-from muse.files.tables import TableColumns, read_columns
 from muse.sentences.files.nli import bare
-from muse.sentences.files.sentence_text import RATED, rating_in, read_aligned
+from muse.sentences.files.sentence_text import read_aligned
 
 log = logging.getLogger(__name__)
 
@@ -300,7 +301,7 @@ def _beside(sentences: Path, gold: Path) -> list[_SuiteRow]:
                 f"{sentences}:{number}: expected two sentences separated by a tab, got {line[:60]!r}; "
                 "correct the line"
             )
-        if rating.strip():
+        if rating.strip().casefold() not in NO_RATING:
             given = rating_in(rating, f"{gold}:{number}", _STS_RATINGS)
             rows.append(_SuiteRow(f"{sentences}:{number}", first, rest.partition("\t")[0], rating=given))
     return rows
