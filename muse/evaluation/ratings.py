@@ -77,12 +77,17 @@ def read_rated(path: Path | str, wanted: TableColumns = RATED) -> RatedPairs:
             f"{path}: expected {', '.join(wanted.names)}, got {len(without) or 'no'} rows without a rating; "
             "check the file: ratings that are in another one are put behind with paste"
         )
-    if without:
+    warn_of_unrated(path, without)
+    return RatedPairs(*zip(*rows, strict=True))
+
+
+def warn_of_unrated(path: Path | str, places: Sequence[str]) -> None:
+    """Warn of the rows that are left out since they have no rating."""
+    if places:
         log.warning(
             "%s: left out %d row%s without a rating, the first is %s",
-            path, len(without), "s" * (len(without) != 1), without[0],
+            path, len(places), "s" * (len(places) != 1), places[0],
         )  # fmt: skip
-    return RatedPairs(*zip(*rows, strict=True))
 
 
 def rating_in(text: str, where: str, bounds: tuple[float, float] = (-math.inf, math.inf)) -> float:

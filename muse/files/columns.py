@@ -24,6 +24,7 @@ Places = Sequence[int | None]
 SAMPLE = 200  # rows that tell which columns are which
 _CLEARLY = 0.1  # by which the mean fit must be better for another order than that of the columns
 _SAYS_MORE = 3.0  # times as many letters in different cells, of a column beside those that are taken
+_SAYS_NOTHING = 10  # times fewer letters than another column, as of codes of languages, which may be words
 _NO_TEXT = re.compile(r"[!-~]*(?:[0-9]|://)[!-~]*|[\W_]*")  # an id, an address, a number
 
 
@@ -230,10 +231,16 @@ def _by_content(rows: Sequence[Sequence[str]], wanted: TableColumns) -> tuple[in
     for name, fitting in others.items():
         near = [one for one in (max(taken) + 1, min(taken) - 1) if one in fitting]
         free = [one for one in (*near, *fitting) if one not in found.values() and one not in taken]
+        free = [one for one in free if not _counts(columns[one])] or free
         if not free and name not in wanted.optional:
             return None
         if free:
             found[name] = free[0]
+        if name not in wanted.optional and any(columns[one] != columns[free[0]] for one in free[1:]):
+            log.warning(
+                "the %s is read from column %d; name the columns in a first row if you mean another one",
+                name, free[0] + 1,
+            )  # fmt: skip
     return tuple(found.get(name) for name in wanted.names)
 
 
@@ -247,13 +254,21 @@ def _texts(
     ]  # fmt: skip
     if len(texts) < needed:
         return None
-    if fits:
-        return _fitting(columns, texts, fits)
     letters = {place: sum(map(len, {*columns[place]})) for place in texts}
+    if fits:
+        most = max(letters.values())
+        return _fitting(columns, [one for one in texts if _SAYS_NOTHING * letters[one] > most], fits)
     ranked = sorted(texts, key=lambda place: -letters[place])
     if len(ranked) > needed and letters[ranked[needed - 1]] < _SAYS_MORE * letters[ranked[needed]]:
         return None
     return sorted(ranked[:needed])
+
+
+def _counts(cells: Sequence[str]) -> bool:
+    """Whether cells number the rows."""
+    return len(cells) > 1 and [*map(number_in, cells)] == [
+        *range(first := int(number_in(cells[0]) or 0), first + len(cells))
+    ]
 
 
 def _is_text(cells: Sequence[str]) -> bool:
@@ -269,7 +284,7 @@ def _fitting(columns: Sequence[Sequence[str]], texts: Sequence[int], fits: Seque
     }  # fmt: skip
     orders = [*permutations(known, len(fits))]
     if not orders:
-        return [*texts[: len(fits)]]
+        return None
     fit_of = {order: sum(known[place][side] for side, place in enumerate(order)) for order in orders}
     best = max(orders, key=lambda order: fit_of[order])
     first = next((order for order in orders if {*order} == {*best}), best)

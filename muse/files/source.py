@@ -166,7 +166,7 @@ def open_source(path: Path) -> Iterator[Source]:
     """
     with ExitStack() as stack:
         try:
-            archive = next((one for one in (path, *path.parents) if one.exists() and not one.is_dir()), path)
+            archive = path if path.exists() else next(filter(members, path.parents), path)
             raw = stack.enter_context(archive.open("rb"))
             size = 0 if is_stream(archive) else archive.stat().st_size
             magic = raw.read(4)

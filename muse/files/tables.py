@@ -51,7 +51,7 @@ MOST_ROWS, LONGEST_CELL = 1_048_576, 32_767  # of a sheet of Excel, which counts
 MOST_CELLS = 1 << 24  # that are read of a sheet, empty ones included
 _SAMPLE = 1_000  # lines that tell what a file is
 _WIDTHS = {True: 28, False: 12}  # of columns of text and of numbers in a sheet
-_ARRAY = re.compile(r"\s*\[\s*(?:\{|$)")
+_JSON = re.compile(r"""\s*(?:\[\s*(?:\{|$)|\{\s*(?:"|$))""")
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 # What XML cannot have, and a carriage return, which it does not keep.
 _NOT_IN_A_SHEET = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]")
@@ -85,25 +85,40 @@ def open_table(path: Path, columns: int = 2, *, spaced: bool = False) -> TableRo
     sample = list(islice(lines, _SAMPLE))
     first = next(filter(str.strip, sample), "")
     lines = chain(sample, lines)
-    if _ARRAY.match(first):
-        lines = iter(whole := [*lines])
-        with suppress(ValueError):
-            return objects(map(json.dumps, parse_json("\n".join(whole))), path)
-    if first.lstrip().startswith('{"'):
-        return objects(lines, path)
+    if _JSON.match(first):
+        return objects(_objects_of_text(first, lines), path)
     sign = first[4:] if re.fullmatch("sep=[,;\t]", first) else _separator(sample, columns, " " * spaced)
     if sign == "\t" and _all_quoted(sample):
         return TableRows("tsv", csv_rows(lines, path, sign), f"{path}:")
+    if sign == " ":
+        lines = (" ".join(line.split()) for line in lines)
     if sign in ",;":
         rows = csv_rows(lines, path, sign)
         return TableRows("csv", (row for row in rows if not row[1][:1] == ["sep="]), f"{path}:")
     return TableRows("tsv", tab_rows(lines, sign), f"{path}:")
 
 
+def _objects_of_text(first: str, lines: Iterator[str]) -> Iterator[str]:
+    """JSON lines, also of one array of objects, alone or in another object."""
+    with suppress(ValueError):
+        if isinstance(one := parse_json(first), dict) and not any(map(_has_objects, one.values())):
+            return lines
+    lines = iter(whole := [*lines])
+    with suppress(ValueError):
+        found = parse_json("\n".join(whole))
+        arrays = found.values() if isinstance(found, dict) else [found]
+        return map(json.dumps, next(filter(_has_objects, arrays), [found]))
+    return lines
+
+
+def _has_objects(value: object) -> bool:
+    return isinstance(value, list) and any(isinstance(one, dict) for one in value)
+
+
 def _separator(sample: Sequence[str], columns: int, others: str) -> str:
     """What stands between the cells of most lines, of several signs what gives this many columns."""
     lines = [line for line in sample if line.strip()]
-    for sign in ("\t", BARS):
+    for sign in ("\t", BARS.strip()):
         if 2 * sum(sign in line for line in lines) > len(lines):
             return sign
 
@@ -133,7 +148,8 @@ def _all_quoted(sample: Sequence[str]) -> bool:
 def tab_rows(lines: Iterable[str], sign: str = "\t") -> Iterator[NumberedRow]:
     """The rows of TSV, whose cells are as they are: quotation marks belong to the text."""
     return (
-        (number, line.split() if sign == " " else line.split(sign)) for number, line in enumerate(lines, 1)
+        (number, line.split("\t") if sign == "\t" else [cell.strip() for cell in line.split(sign)])
+        for number, line in enumerate(lines, 1)
     )
 
 

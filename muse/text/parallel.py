@@ -67,7 +67,7 @@ def parallel_layout(path: Path, languages: Languages, fits: Sequence[Fit]) -> La
 def parallel_text(
     path: Path, languages: Languages, fits: Sequence[Fit] = (), layout: Layout | None = None
 ) -> Iterator[tuple[str, str, str]]:
-    """Yields where each pair stands, and its sentences in both languages; "" where there is none.
+    """Yields where each pair stands, and its sentences in both languages; "" if there is none.
 
     Which columns of a table are read is told by the `fits` of both languages, or by a `layout`. Raise BadFile
     where that is not clear, for other files, and for files of an archive that differ in length.

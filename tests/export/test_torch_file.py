@@ -197,9 +197,9 @@ def test_units_in_order_without_counts(tmp_path: Path, content: str, units: list
 
 
 def test_units_that_have_numbers_are_in_rows_of_these_numbers(tmp_path: Path) -> None:
-    vocabulary = listed(tmp_path / "vocab.yml", '"</s>": 0', '"<unk>": 1', '"fr1": 2', '"en1": 3')
+    vocabulary = listed(tmp_path / "vocab.yml", '"</s>": 0', '"<unk>": 1', '"s1": 2', '"t2": 3')
     export(tmp_path / "t.pt", shared=True, vocabularies=(vocabulary,))
-    assert loaded(tmp_path / "t.pt")["encoder"]["names"] == ["</s>", "<unk>", "fr1", "en1"]
+    assert loaded(tmp_path / "t.pt")["encoder"]["names"] == ["</s>", "<unk>", "s1", "t2"]
     export(tmp_path / "t.pt", shared=True, vocabularies=(vocabulary,), specials=("<s>",))
     assert loaded(tmp_path / "t.pt")["encoder"]["names"][0] == "<s>"
 

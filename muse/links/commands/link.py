@@ -41,7 +41,7 @@ class LinkingOptions(Languages, DictionaryForm, Device, Threads):
     )
     pairs: Path | None = option(
         None, section="Input", group="sentences",
-        help="Instead of both: a table of two columns, a TMX, or lines with ||| between.  [default: stdin]",
+        help="Instead of both: a table, a TMX, an archive, or lines with ||| between.  [default: stdin]",
     )  # fmt: skip
     words: Literal["auto", "spaced", "ours"] = option(
         "auto", section="Input",
