@@ -71,16 +71,16 @@ def _of_json(lines: Sequence[str], path: Path) -> dict[str, Any] | None:
         found = parse_json("\n".join(lines))
     except ValueError:
         return None
-    more: list[Any] = []
+    more: object = []
     if isinstance(found, dict) and isinstance(found.get("model"), dict):
-        found, more = found["model"].get("vocab"), found.get("added_tokens") or []
+        found, more = found["model"].get("vocab"), found.get("added_tokens")
     if isinstance(found, list):  # of pieces, or of pieces with their scores
         pieces = [one[0] if isinstance(one, list) and one else one for one in found]
         found = {str(one): place for place, one in enumerate(pieces) if isinstance(one, str)}
     if not isinstance(found, dict) or not found:
         raise BadFile(f"{path}: expected the units and their numbers, got other JSON; give a vocab.json")
-    added = {one.get("content"): one.get("id") for one in more if isinstance(one, dict)}
-    return found | {str(unit): number for unit, number in added.items() if unit not in found}
+    added = [one for one in more if isinstance(one, dict)] if isinstance(more, list) else []
+    return {str(one.get("content")): one.get("id") for one in added} | found
 
 
 def _of_yaml(lines: Sequence[str]) -> dict[str, Any] | None:

@@ -10,7 +10,7 @@ import logging
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, islice, permutations
+from itertools import chain, islice, pairwise, permutations
 from pathlib import Path
 
 from muse.errors import BadFile
@@ -23,6 +23,7 @@ Fit = Callable[[str], float]  # how well a text fits what is wanted of a column,
 Places = Sequence[int | None]
 SAMPLE = 200  # rows that tell which columns are which
 _CLEARLY = 0.1  # by which the mean fit must be better for another order than that of the columns
+_BEST = 8  # columns of each language of which those that fit best are chosen
 _SAYS_MORE = 3.0  # times as many letters in different cells, of a column beside those that are taken
 _SAYS_NOTHING = 10  # times fewer letters than another column, as of codes of languages, which may be words
 _NO_TEXT = re.compile(r"[!-~]*(?:[0-9]|://)[!-~]*|[\W_]*")  # an id, an address, a number
@@ -266,9 +267,8 @@ def _texts(
 
 def _counts(cells: Sequence[str]) -> bool:
     """Whether cells number the rows."""
-    return len(cells) > 1 and [*map(number_in, cells)] == [
-        *range(first := int(number_in(cells[0]) or 0), first + len(cells))
-    ]
+    known = [number for number in map(number_in, cells) if number is not None]
+    return len(known) == len(cells) > 1 and all(two == one + 1 for one, two in pairwise(known))
 
 
 def _is_text(cells: Sequence[str]) -> bool:
@@ -282,12 +282,16 @@ def _fitting(columns: Sequence[Sequence[str]], texts: Sequence[int], fits: Seque
         place: [sum(map(fit, columns[place])) / max(1, len(columns[place])) for fit in fits]
         for place in texts if place < len(columns)
     }  # fmt: skip
-    orders = [*permutations(known, len(fits))]
+    best = {
+        place for side in range(len(fits))
+        for place in sorted(known, key=lambda place: -known[place][side])[:_BEST]
+    }  # fmt: skip
+    orders = [*permutations([place for place in known if place in best], len(fits))]
     if not orders:
         return None
     fit_of = {order: sum(known[place][side] for side, place in enumerate(order)) for order in orders}
-    best = max(orders, key=lambda order: fit_of[order])
-    first = next((order for order in orders if {*order} == {*best}), best)
-    if len(texts) > len(fits) and not fit_of[best]:
+    chosen = max(orders, key=lambda order: fit_of[order])
+    first = next(order for order in orders if {*order} == {*chosen})
+    if len(texts) > len(fits) and not fit_of[chosen]:
         return None
-    return [*(best if fit_of[best] > fit_of[first] + _CLEARLY * len(fits) else first)]
+    return [*(chosen if fit_of[chosen] > fit_of[first] + _CLEARLY * len(fits) else first)]

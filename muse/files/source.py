@@ -12,7 +12,7 @@ import tarfile
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
@@ -187,20 +187,26 @@ def members(path: Path) -> list[Path]:
     if is_stream(path) or not path.is_file():
         return []
     try:
-        if zipfile.is_zipfile(path):
-            with zipfile.ZipFile(path) as zipped:
-                names = _own(one.filename for one in zipped.infolist() if not one.is_dir())
-        else:
-            with tarfile.open(path) as tarred:
-                names = _own(one.name for one in islice(tarred, _MEMBERS) if one.isfile())
+        with ExitStack() as stack:
+            names, _ = _files_in(path, stack)
     except (*DAMAGED, MemoryError):
         return []  # opening it reports the error
     return [path / name for name in names] if len(names) > 1 else []
 
 
-def _own(names: Iterable[str]) -> list[str]:
+def _files_in(path: Path, stack: ExitStack) -> tuple[list[str], Callable[[str], IO[bytes] | None]]:
+    """The names of the files in a .zip or .tar, and what opens one."""
+    opened: Callable[[str], IO[bytes] | None]
+    if zipfile.is_zipfile(path):
+        zipped = stack.enter_context(zipfile.ZipFile(path))
+        names, opened = [one.filename for one in zipped.infolist() if not one.is_dir()], zipped.open
+    else:
+        tarred = stack.enter_context(tarfile.open(path))
+        names = [one.name for one in islice(tarred, _MEMBERS) if one.isfile()]
+        opened = tarred.extractfile
     # macOS packs files of its own beside each file.
-    return [name for name in names if not re.search(r"^__MACOSX/|(?:^|/)(?:\._[^/]*|\.DS_Store)$", name)]
+    mac = re.compile(r"^__MACOSX/|(?:^|/)(?:\._[^/]*|\.DS_Store)$")
+    return [name for name in names if not mac.search(name)], opened
 
 
 def _unpacked(source: Source, stack: ExitStack, archive: Path) -> Readable | None:
@@ -225,17 +231,9 @@ def _unpacked(source: Source, stack: ExitStack, archive: Path) -> Readable | Non
 
 
 def _member(path: Path, stack: ExitStack, archive: Path, kind: str) -> IO[bytes]:
-    opened: Callable[[str], IO[bytes] | None]
     try:
-        if kind == "zip":
-            zipped = stack.enter_context(zipfile.ZipFile(archive))
-            names, opened = [one.filename for one in zipped.infolist() if not one.is_dir()], zipped.open
-        else:
-            tarred = stack.enter_context(tarfile.open(archive))
-            names = [member.name for member in islice(tarred, _MEMBERS) if member.isfile()]
-            opened = tarred.extractfile
-        own = _own(names)
-        wanted = own[0] if len(own) == 1 and path == archive else str(path.relative_to(archive))
+        names, opened = _files_in(archive, stack)
+        wanted = names[0] if len(names) == 1 and path == archive else str(path.relative_to(archive))
         if wanted in names:
             return cast("IO[bytes]", opened(wanted))  # since it is a file
     except DAMAGED as error:
@@ -243,8 +241,8 @@ def _member(path: Path, stack: ExitStack, archive: Path, kind: str) -> IO[bytes]
             f"{path}: expected a complete .{kind}, got a broken one ({error}); download it again"
         ) from error
     raise BadFile(
-        f"{path}: expected one file in the .{kind}, got {len(own)} ({', '.join(own[:3])}); unpack the one "
-        f"you want, or give it as {archive}/{next(iter(own), 'NAME')}"
+        f"{path}: expected one file in the .{kind}, got {len(names)} ({', '.join(names[:3])}); unpack the "
+        f"one you want, or give it as {archive}/{next(iter(names), 'NAME')}"
     )
 
 

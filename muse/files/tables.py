@@ -239,6 +239,8 @@ def workbook(path: Path) -> TableRows:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of styles and extensions that it does not know
             sheets = _sheets_of(path, openpyxl.load_workbook(path, read_only=True, data_only=True))
+            if not sheets:
+                raise ValueError("without sheets")
             title = next((name for name, rows in sheets.items() if _is_table(rows)), None)
             if title is None:  # no program has computed what it would show
                 formulas = _sheets_of(path, openpyxl.load_workbook(path, read_only=True))
