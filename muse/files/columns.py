@@ -23,6 +23,7 @@ Fit = Callable[[str], float]  # how well a text fits what is wanted of a column,
 Places = Sequence[int | None]
 SAMPLE = 200  # rows that tell which columns are which
 _CLEARLY = 0.1  # by which the mean fit must be better for another order than that of the columns
+_FITS, _NAME = 0.3, 3  # of the rows below names of columns on average; words of a name
 _BEST = 8  # columns of each language of which those that fit best are chosen
 _SAYS_MORE = 3.0  # times as many letters in different cells, of a column beside those that are taken
 _SAYS_NOTHING = 10  # times fewer letters than another column, as of codes of languages, which may be words
@@ -131,6 +132,8 @@ def _told(table: TableRows, rows: Sequence[Sequence[str]], wanted: TableColumns)
     """The columns by what they hold, below a first row that may have names of one's own; None if unclear."""
     header = table.names is None and _is_header(rows, wanted)
     places = _by_content(rows[header:], wanted)
+    if places is not None and table.names is None and [*places].count(None) == len(wanted.looks):
+        header = header or _fits_below(rows, places, wanted.fits)
     if header:
         log.warning("%s1: %r is read as names of columns", table.place, " | ".join(rows[0])[:60])
     if places is None:
@@ -217,6 +220,14 @@ def _is_header(rows: Sequence[Sequence[str]], wanted: TableColumns) -> bool:
     )
 
 
+def _fits_below(rows: Sequence[Sequence[str]], places: Places, fits: Sequence[Fit]) -> bool:
+    """Whether the rows fit, but not the first one, whose few words may be names of columns."""
+    sides = [(at, fit) for at, fit in zip(places, fits, strict=False) if at is not None]
+    first = all(len(rows[0][at].split()) <= _NAME and not fit(rows[0][at]) for at, fit in sides)
+    fit_of = [sum(fit(row[at]) for row in rows[1:] if at < len(row)) for at, fit in sides]
+    return first and bool(sides) and min(fit_of) > _FITS * (len(rows) - 1)
+
+
 def _by_content(rows: Sequence[Sequence[str]], wanted: TableColumns) -> tuple[int | None, ...] | None:
     """Where each column is, by what it holds; None if that is not clear."""
     columns = _columns(rows)
@@ -266,9 +277,10 @@ def _texts(
 
 
 def _counts(cells: Sequence[str]) -> bool:
-    """Whether cells number the rows."""
+    """Whether cells number the rows, in equal steps."""
     known = [number for number in map(number_in, cells) if number is not None]
-    return len(known) == len(cells) > 1 and all(two == one + 1 for one, two in pairwise(known))
+    steps = {two - one for one, two in pairwise(known)}
+    return len(known) == len(cells) > 2 and len(steps) == 1 and steps != {0}
 
 
 def _is_text(cells: Sequence[str]) -> bool:

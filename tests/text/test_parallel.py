@@ -57,6 +57,15 @@ def test_the_columns_that_have_words_of_the_languages(tmp_path: Path, columns: L
         assert [pair for pair in found(tmp_path / name) if any(pair)] == PAIRS
 
 
+def test_names_that_say_nothing_are_no_pair(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    for names in (["texte a", "texte b"], ["x", "y"]):
+        (tmp_path / "x").write_text("\t".join(names) + "\n" + lines(COLUMNS["swapped"]))
+        assert found(tmp_path / "x") == PAIRS
+        assert f"x:1: '{names[0]} | {names[1]}' is read as names of columns" in caplog.text
+    (tmp_path / "x").write_text("Madame Bovary\tx y z v\n" + lines(COLUMNS["two"]))
+    assert len(found(tmp_path / "x")) == 4
+
+
 @pytest.mark.parametrize(
     "names", [["fr", "en"], ["text_fr", "English sentence"], ["source", "target"], ["Übersetzung", "pivot"]]
 )

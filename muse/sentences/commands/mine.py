@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -202,8 +203,15 @@ def _on_cluster(
     encoder: SentenceEncoder, options: MineOptions, address: str, config: MiningConfig, progress: Progress
 ) -> MinedPairs:
     from muse.cluster.run import Run, files_as_settings, spaces_as_settings
+    from muse.files.plain_text import read_lines
+    from muse.sentences.files.sentence_text import split_ids
     from muse.sentences.on_cluster import Text, encoder_as_settings, mine, mined
 
+    for path in (options.source, options.target):
+        if split_ids(list(islice(read_lines(path), 100)))[0]:
+            raise Contradiction(
+                f"{path}: --ray mines whole lines, got ids before the sentences; cut -f2 them"
+            )
     spaces = (options.space, *options.also)
     settings = {
         "command": "mine", "encoder": encoder_as_settings(encoder), "languages": [options.src, options.tgt],
