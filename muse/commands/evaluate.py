@@ -197,28 +197,30 @@ def _hubness(space: Space, way: tuple[str, str], options: WordsOptions) -> tuple
 class SimilarityOptions(OneSpace, Languages, Seed, Device, Threads, Common):
     """The options of `muse evaluate similarity`."""
 
-    pairs: Path = option(section="Input", help="Two words and a rating on each line, separated by tabs.")
+    pairs: Path = option(
+        section="Input", help="A table of two words and a rating; of words of one language, --src is --tgt."
+    )
 
 
 @command(
     SimilarityOptions,
     examples=(
         "muse evaluate similarity embeddings/aligned/fr-en --pairs rated.tsv",
-        "muse evaluate similarity SPACE --pairs rated.tsv --src fr --tgt en --json",
+        "muse evaluate similarity SPACE --pairs wordsim353.csv --src en --tgt en --json",
     ),
 )
 def similarity(options: SimilarityOptions) -> Report:
     """Correlation of cosines with rated word pairs."""
     import numpy as np
 
-    from muse.evaluation.ratings import evaluate_similarity
+    from muse.evaluation.ratings import evaluate_similarity, read_rated_words
     from muse.evaluation.score import gold_name
-    from muse.files import read_lexicon
-    from muse.files.lexicons import RATED
 
-    rated = read_lexicon(options.pairs, RATED)
     loaded = open_space(options.space, options.device, options.quiet)
-    source, target = choose_direction(loaded, options.src, options.tgt)
+    source, target = options.src, options.tgt
+    if source is None or source != target:
+        source, target = choose_direction(loaded, source, target)
+    rated = read_rated_words(options.pairs, loaded, (source, target))
     score = evaluate_similarity(
         loaded, rated, rng=np.random.default_rng(options.seed),
         source=source, target=target, gold=gold_name(options.pairs),

@@ -67,7 +67,8 @@ class ExportOptions(OneSpace, Common, Seed, Device, Threads, Backend):
     )  # fmt: skip
     vocab: tuple[Path, ...] = option(
         (), section=OF_TABLES, only="torch",
-        help="torch: vocabulary, a word or BPE unit on each line; repeat it for encoder and decoder.",
+        help="torch: a unit on each line, vocab.yml, vocab.json or tokenizer.json; repeat it for encoder and "
+        "decoder.",
     )  # fmt: skip
     specials: str | None = option(
         None, section=OF_TABLES, metavar="A,B,...", only="torch",

@@ -22,6 +22,7 @@ import torch
 from torch import Tensor
 
 from muse.export.phrases import SMALLEST, Both, PhraseCounts, PhrasePairs, WordPair
+from muse.files.tables import BARS
 from muse.files.writing import check_place, check_text_name, replaced
 from muse.progress import Progress, Tick
 from muse.ranking.probability import check_temperature, csls_probabilities, fit_temperature, held_out_scores
@@ -31,7 +32,7 @@ from muse.search.retrieval import check_count
 from muse.space import Space
 from muse.space.derived import AnswerTable
 from muse.space.direction import search_with
-from muse.text.phrase_table import BAR, escaped
+from muse.text.phrase_table import escaped
 from muse.vectors import Numbers
 
 log = logging.getLogger(__name__)
@@ -180,7 +181,7 @@ def export_moses(
         words = _WordTable((names[0], names[1]), (forward, backward), backward.log_partition(tick))
         phrases = PhrasePairs.of(counted or PhraseCounts(), words.shares)
         # In the order of LC_ALL=C sort: by bytes, including the separator.
-        order = sorted({*words.rows, *phrases.places}, key=lambda one: one + BAR)
+        order = sorted({*words.rows, *phrases.places}, key=lambda one: one + BARS)
         for begin in range(0, len(order), BATCH):
             sources = order[begin : begin + BATCH]
             translations = words.translations(sources)

@@ -18,7 +18,7 @@ from itertools import groupby
 
 import numpy as np
 
-from muse.text.phrase_table import BAR
+from muse.files.tables import BARS
 from muse.vectors import Doubles
 
 NO_WORD, ANY = "", " "  # what a word without a link is counted with, and every word
@@ -60,7 +60,7 @@ def is_of_words(line: str) -> bool:
     >>> is_of_words("chat ||| cat ||| 0-0"), is_of_words("un chat ||| cat ||| 1-0")
     (True, False)
     """
-    return not any(" " in phrase for phrase in line.split(BAR)[:2])
+    return not any(" " in phrase for phrase in line.split(BARS)[:2])
 
 
 def share(count: float, total: float, prior: float, rest: float = 0.0) -> float:
@@ -76,7 +76,7 @@ def word_shares(words: Mapping[WordPair, int], pair: WordPair, by_space: Both) -
 
 def lexical_weights(line: str, shares: Mapping[WordPair, Both]) -> Both:
     """The lexical weights of the target and of the source of a line, by the `shares` of linked words."""
-    source, target, links = (part.split(" ") for part in line.split(BAR))
+    source, target, links = (part.split(" ") for part in line.split(BARS))
     places = [tuple(map(int, link.split("-"))) for link in links]
     direct = [
         [shares[source[i], word][0] for i, j in places if j == own] or [shares[NO_WORD, word][0]]
@@ -113,7 +113,7 @@ class PhrasePairs:
         shares = {pair: word_shares(counted.words, pair, prior) for pair, prior in priors}
         lines, known = list[str](), list[tuple[float, float, float]]()
         places, targets = dict[str, range](), dict[str, Both]()
-        for (source, target), group in groupby(sorted(counted.pairs), key=lambda line: line.split(BAR)[:2]):
+        for (source, target), group in groupby(sorted(counted.pairs), key=lambda line: line.split(BARS)[:2]):
             same = list(group)
             line, count = max(same, key=counted.pairs.__getitem__), sum(counted.pairs[one] for one in same)
             weight = lexical_weights(line, shares)
@@ -136,13 +136,13 @@ class PhrasePairs:
         total, rest = 0.0, 0.0
         for place in self.places.get(source, ()):
             line, (count, direct, inverse) = self.lines[place], self.known[place].tolist()
-            found[line.split(BAR)[1]] = count, direct, inverse, line.split(BAR)[2]
+            found[line.split(BARS)[1]] = count, direct, inverse, line.split(BARS)[2]
             total, rest = total + count, rest + (0.0 if is_of_words(line) else direct)
         lines = []
-        for target in sorted(found, key=lambda one: one + BAR):
+        for target in sorted(found, key=lambda one: one + BARS):
             count, direct, inverse, links = found[target]
             seen, others = self.targets.get(target, (0.0, 0.0))
             scores = share(count, seen, inverse, others), inverse, share(count, total, direct, rest), direct
             figures = " ".join(f"{max(one, SMALLEST):.6g}" for one in scores)
-            lines.append(f"{source}{BAR}{target}{BAR}{figures}{BAR}{links}\n")
+            lines.append(f"{source}{BARS}{target}{BARS}{figures}{BARS}{links}\n")
         return lines

@@ -16,49 +16,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from muse.errors import BadFile, BadSetting, Contradiction
-from muse.files.detect import is_number
-from muse.files.plain_text import read_lines
+from muse.errors import BadSetting, Contradiction
+from muse.export.vocabulary import numbered_vocabulary
 from muse.files.writing import check_binary_name, check_place, replaced
 from muse.progress import Progress
 from muse.space import Space
 from muse.space.lookup_table import ORIGINS, SPECIALS, LookupTable, lookup_table, words_of
 
 VERSION = 1
-
-
-def read_vocabulary(path: Path | str) -> list[str]:
-    r"""The units of a vocabulary, in order, without the count or score that may follow each.
-
-    A count is a number after a space or a tab, on every line: fastBPE, subword-nmt, sentencepiece and
-    fairseq write one. Duplicate units are an error: their row would be ambiguous.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "vocab.txt"
-    ...     _ = path.write_text("the 1061396\nca@@ 7\nt 5\n")
-    ...     read_vocabulary(path)
-    ['the', 'ca@@', 't']
-    """
-    path = Path(path)
-    lines = list(read_lines(path))
-    while lines and not lines[-1].strip(" \t"):
-        lines.pop()
-    if not lines:
-        raise BadFile(f"{path}: expected a unit a line, got an empty file; check it")
-    counted = all(len(line.split()) > 1 and is_number(line.split()[-1].encode()) for line in lines)
-    places: dict[str, int] = {}
-    for number, line in enumerate(lines, 1):
-        unit = line.rstrip().rpartition("\t" if "\t" in line else " ")[0].rstrip() if counted else line
-        if not unit.strip(" \t"):
-            raise BadFile(f"{path}:{number}: expected a unit, got a blank line; remove it")
-        if unit in places:
-            raise BadFile(
-                f"{path}:{number}: expected each unit once, got {unit!r} again, as on line {places[unit]}; "
-                "remove one of the two lines"
-            )
-        places[unit] = number
-    return list(places)
 
 
 @dataclass(frozen=True)
@@ -125,16 +90,19 @@ def export_torch(
     if not config.shared and len(languages) != 2:
         raise BadSetting(f"separate tables need two languages, got {', '.join(languages)}")
     check_place(out)
-    vocabularies = [read_vocabulary(path) for path in config.vocabularies]
+    vocabularies = [numbered_vocabulary(path) for path in config.vocabularies]
     progress = progress or Progress(quiet=True)
 
     def table(of: Sequence[str], which: int) -> LookupTable:
         sides = [space.vectors(language) for language in of]
-        names = vocabularies[min(which, len(vocabularies) - 1)] if vocabularies else None
+        names, numbered = vocabularies[min(which, len(vocabularies) - 1)] if vocabularies else (None, False)
+        specials = config.specials
+        if names is not None and numbered and specials == SPECIALS:  # a row before them would be in the way
+            specials = tuple(one for one in specials if one in names)
         with progress.stage(f"pieces of words ({out.name})", sum(map(len, sides)), "words") as tick:
             return lookup_table(
                 sides, words_of(sides, config.max_vocab, but=config.specials) if names is None else names,
-                specials=config.specials, fallback=config.fallback, rng=rng, show=tick,
+                specials=specials, fallback=config.fallback, rng=rng, show=tick,
             )  # fmt: skip
 
     sides = [languages] if config.shared else [languages[:1], languages[1:]]

@@ -45,7 +45,7 @@ def check_lines(path: Path) -> None:
         return  # a pipe is read only once
     with open_beginning(path) as file:
         kind = detect(file, SENTENCES)
-        if kind.wanted == (SENTENCES,):
+        if kind.wanted[0] == SENTENCES:
             raise refused(file, kind, SENTENCES)
 
 

@@ -443,7 +443,7 @@ KINDS = (
          looks=_matches(rb"\s*(?:\{\s*\"|\[\s*[\[{\"])"), wanted=(VECTORS,)),
     # Corpora, whose signs would be words: some are read, and a command extracts the text of all.
     *(Kind(name, noun, (SENTENCES,) if read else (), f"extract the text: {advice} > OUT.txt", looks=looks,
-           wanted=(SENTENCES,)) for name, noun, read, advice, looks in (
+           wanted=(SENTENCES, *[TABLE] * (name == "tmx"))) for name, noun, read, advice, looks in (
         ("tmx", "a translation memory (TMX)", True,
          r"""sed -n '/lang="fr/s/.*<seg>\(.*\)<\/seg>.*/\1/p' {file}""",
          lambda file: b"<tmx" in file.head[:4096]),
@@ -486,8 +486,8 @@ KINDS = (
          looks=_matches(rb"(?=[^\n]*\bLanguage_ID\b)(?=[^\n]*\bParameter_ID\b)(?=[^\n]*\bForm\b)")),
     Kind("gls", "the source of a dictionary for Babylon", (), _PYGLOSSARY, wanted=(DICTIONARY,),
          looks=_matches(rb"#(?:stripmethod|sametypesequence|bookname)=")),
-    Kind("gettext", "a catalogue of gettext", (), "convert it: po2csv {file} OUT.csv", wanted=(DICTIONARY,),
-         looks=_matches(rb'(?:.*\n)??msgid\s+"[^\n]*\n(?:"[^\n]*\n)*msgstr')),
+    Kind("gettext", "a catalogue of gettext", (), "convert it: po2csv {file} OUT.csv",
+         wanted=(DICTIONARY, TABLE), looks=_matches(rb'(?:.*\n)??msgid\s+"[^\n]*\n(?:"[^\n]*\n)*msgstr')),
     Kind("cedict", "CC-CEDICT or EDICT", (), _PYGLOSSARY, wanted=(DICTIONARY,),
          looks=_all_lines(r"\S+ (?:\S+ )?\[[^\]]*\] /.*/ *\r?$")),
     Kind("moses", "a phrase table of Moses", (), "give lex.f2e, which lies beside it", wanted=(DICTIONARY,),

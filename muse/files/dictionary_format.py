@@ -43,7 +43,7 @@ class DictionaryFile:
 
     @property
     def exact(self) -> bool:
-        """Whether cells are taken as they are, and none has several words: of ratings and ids."""
+        """Whether cells are taken as they are, and none has several words: of ids."""
         return self.wanted != WORDS
 
     @property

@@ -20,7 +20,7 @@ from muse.files import dictionary_format as formats
 from muse.files import tables
 from muse.files.cells import number_in, pairs_of_cells, read_number, split_translations, stripped
 from muse.files.dictionary_format import BLANK, Append, DictionaryFile, DictionaryFormat, lines_writer
-from muse.files.tables import NumberedRow, TableRows, csv_rows, plain_cell
+from muse.files.tables import QUOTED, NumberedRow, TableRows, csv_rows, plain_cell
 from muse.languages import Languages, are_reversed, is_name, language_code, named_language
 from muse.lexicon import Entry, PairLine
 from muse.orthography import BRACKETED
@@ -31,7 +31,19 @@ _SHARE_DELIMITED = 0.6  # of rows that must have two cells
 _SHOWN = 100  # rows that show what columns have
 _CLEAR_ROWS = 3  # from which on a comma in every line separates columns, though spaces could do so too
 
-_SOURCES = {"source", "src", "word", "words", "headword", "lemma", "term", "l1", "front", "entry"} | {
+_SOURCES = {
+    "source",
+    "src",
+    "pivot",
+    "word",
+    "words",
+    "headword",
+    "lemma",
+    "term",
+    "l1",
+    "front",
+    "entry",
+} | {
     *"mot mots lemme wort quelle stichwort palabra fuente parola palavra woord".split(),
     *"слово słowo 单词 單詞 単語".split(),
 }
@@ -43,7 +55,7 @@ _TARGETS = (
 )  # fmt: skip
 _REGIONAL = re.compile(r"([A-Za-z]{2,3})[-_](?:[A-Z]{2}|[A-Z][a-z]{3}|\d{3})")  # fr-FR, fra_Latn
 _OF_VARIANT = re.compile(r"(?<=[a-z]{3})-\d{3}$")  # PanLex: fra-000
-_FILLERS = {"in", "the", "lang", "language", "text", "of"}
+_FILLERS = {"in", "the", "lang", "language", "text", "of", "sentence", "segment", "side"}
 _SCORES = (  # names of a column of scores
     "score", "weight", "confidence", "similarity", "sim", "cosine", "rating", "human (mean)", "simlex999",
 )  # fmt: skip
@@ -62,8 +74,9 @@ class PairColumns:
     ours: bool = False
 
 
-class _Name(NamedTuple):
-    # What a cell of a header says of its column.
+class ColumnName(NamedTuple):
+    """What a cell of a header says of its column."""
+
     place: int
     role: str  # "source", "target" or "" for a language alone
     language: str | None
@@ -79,7 +92,7 @@ def columns_of_header(cells: Sequence[str], languages: Languages | None) -> Pair
     >>> columns_of_header(["roi", "king"], ("fr", "en"))
     """
     wanted = None if languages is None else (language_code(languages[0]), language_code(languages[1]))
-    named = [found for place, cell in enumerate(cells) if (found := _named(place, cell)) is not None]
+    named = [found for place, cell in enumerate(cells) if (found := name_of_column(place, cell)) is not None]
     # "es" is "it" in English: codes alone count if they are those of the run, or in capitals.
     capitals = len(cells) > 1 and all(one.strip().isupper() for one in cells[:2])
     known = wanted or ()
@@ -100,7 +113,8 @@ def columns_of_header(cells: Sequence[str], languages: Languages | None) -> Pair
     return PairColumns(*pair, score, probability, named=True, ours=_is_of_muse(cells))
 
 
-def _named(place: int, cell: str) -> _Name | None:
+def name_of_column(place: int, cell: str) -> ColumnName | None:
+    """What a cell of a header says of the column at a place; None if it says nothing of language or side."""
     cell = stripped(cell)
     if not place:
         cell = stripped(cell.removeprefix("#"))
@@ -114,10 +128,10 @@ def _named(place: int, cell: str) -> _Name | None:
     if len(known) < len(words) or not (languages or roles):
         return None
     role = max(roles, default="")  # of a target word it is the target
-    return _Name(place, role, languages[0] if languages else None)
+    return ColumnName(place, role, languages[0] if languages else None)
 
 
-def _chosen(named: Sequence[_Name], wanted: Languages | None) -> tuple[int, int] | None:
+def _chosen(named: Sequence[ColumnName], wanted: Languages | None) -> tuple[int, int] | None:
     if wanted is not None:
         by = {one.language: one.place for one in reversed(named) if one.language}
         if wanted[0] in by and wanted[1] in by and wanted[0] != wanted[1]:
@@ -242,7 +256,7 @@ def _stripped_cells(written: Sequence[str], form: str) -> list[str]:
     cells = [*map(stripped, written)]
     if form != "tsv":
         return cells
-    return [stripped(one[1:-1].replace('""', '"')) if _QUOTED.fullmatch(one) else one for one in cells]
+    return [stripped(one[1:-1].replace('""', '"')) if QUOTED.fullmatch(one) else one for one in cells]
 
 
 def _words(cells: list[str], columns: PairColumns, where: str) -> tuple[str, str] | None:
@@ -284,7 +298,7 @@ def _is_tsv(file: DictionaryFile) -> bool:
     if _is_csv_of_muse(lines) or not any("\t" in line for line in lines):
         return False
     cells = [[stripped(cell) for cell in line.split("\t")] for line in lines]
-    if all(len(row) > 1 and all(map(_QUOTED.fullmatch, row[:2])) for row in cells):
+    if all(len(row) > 1 and all(map(QUOTED.fullmatch, row[:2])) for row in cells):
         return True
     if any(len(row) < 2 for row in cells):
         return _is_of_muse(cells[0])
@@ -296,7 +310,7 @@ def _is_tsv(file: DictionaryFile) -> bool:
     alone = len(cells) == 1 and cells[0][:2] != ["source", "target"]
     return (not alone and columns_of_header(cells[0], file.languages) is not None) or any(
         # A spreadsheet quotes only what needs it: a word in quotation marks may be one.
-        (_QUOTED.fullmatch(cell) and any(sign in cell[1:-1] for sign in ('""', ",", ";")))
+        (QUOTED.fullmatch(cell) and any(sign in cell[1:-1] for sign in ('""', ",", ";")))
         or split_translations(cell) not in ([cell], [cell[:-1].rstrip()])
         for row in cells
         for cell in row[:2]
@@ -334,9 +348,6 @@ def _is_of_muse(cells: Sequence[str]) -> bool:
 
 def _is_csv_of_muse(lines: Sequence[str]) -> bool:
     return bool(lines) and _is_of_muse(lines[0].split(","))
-
-
-_QUOTED = re.compile(r'"(?:[^"]|"")+"')
 
 
 def _is_delimited(lines: Sequence[str], delimiter: str) -> bool:
@@ -398,7 +409,7 @@ PARQUET = DictionaryFormat(
 
 
 JSONL = DictionaryFormat(
-    "jsonl", lambda file: _pairs_of_table(tables.objects(file.lines, file.path, file.first), file),
+    "jsonl", lambda file: _pairs_of_table(tables.objects(file.lines, file.path), file),
     is_text=lambda file: file.first.startswith('{"') and not file.first.endswith("{"),
     write=lines_writer(lambda path, place, entry: json.dumps(
         {name: value for name, value in entry._asdict().items() if value != ()}, ensure_ascii=False

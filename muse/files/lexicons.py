@@ -30,7 +30,6 @@ log = logging.getLogger(__name__)
 
 Write = Callable[[Entry], None]
 
-RATED = "two words and a rating"
 _COMMENT = "#"  # begins a comment in other formats; here it may be a word, or the first letter of one
 _OF_VECTORS = 9  # numbers behind a word, as fields of a line, that are a vector
 _TAB = "\t"
@@ -69,7 +68,7 @@ def read_lexicon(
     r"""The pairs of a dictionary, each once, in order; with scores if all lines have a third, tabbed field.
 
     Reads the MUSE format and tables, and if words are `wanted`, which is what an error says of a line, also
-    the formats of other programs; no cell with ratings has several words. Where a file names its languages,
+    the formats of other programs; no cell with ids has several words. Where a file names its languages,
     `languages`, of the source and of the target, tell which of its words are wanted, and which come first.
     `form`, the name of one of `formats`, is the format where it should not be recognised. There are no
     comments: a warning names a pair that looks like one.
@@ -91,8 +90,8 @@ def read_lexicon(
         ]
     if differ:
         log.warning(
-            "%s: %d pairs are repeated with another %s, the first counts; one is %r and %r",
-            path, len(differ), "rating" if wanted == RATED else "score", *differ[0],
+            "%s: %d pairs are repeated with another score, the first counts; one is %r and %r",
+            path, len(differ), *differ[0],
         )  # fmt: skip
     if not found:
         raise BadFile(
@@ -197,7 +196,7 @@ def _read_pair(line: str, where: str, wanted: str) -> PairLine:
     fields = _fields(line)
     third = len(fields) == 3 and "\t" in line
     score = number_in(fields[2]) if third else None
-    if (score is not None and not math.isfinite(score)) or (score is None and third and wanted == RATED):
+    if score is not None and not math.isfinite(score):
         raise BadFile(
             f"{where}: expected a finite number as the third field, got {fields[2]!r}; correct the line, or "
             "remove it if it is a header"

@@ -109,7 +109,7 @@ def _folded(name: str) -> str:
 
 
 class Label(NamedTuple):
-    """The column that says what a row is: its name, and whether it has words, or was told by its values."""
+    """The column that says what a row is: its name, and whether it has words, or was found by its values."""
 
     name: str
     words: bool = False

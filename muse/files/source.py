@@ -162,12 +162,13 @@ def refuse_stream(path: Path, why: str) -> None:
 def open_source(path: Path) -> Iterator[Source]:
     """The content of `path`, unpacked if its first bytes are those of .gz, .bz2, .xz, .zip or .tar.
 
-    A .zip or .tar, packed or not, must have one file in it.
+    A .zip or .tar, packed or not, must have one file in it, or is a folder of the path of one in it.
     """
     with ExitStack() as stack:
         try:
-            raw = stack.enter_context(path.open("rb"))
-            size = 0 if is_stream(path) else path.stat().st_size
+            archive = path if path.exists() else next(filter(members, path.parents), path)
+            raw = stack.enter_context(archive.open("rb"))
+            size = 0 if is_stream(archive) else archive.stat().st_size
             magic = raw.read(4)
         except OSError as error:
             raise BadFile(cannot_open(path, error)) from error
@@ -175,13 +176,40 @@ def open_source(path: Path) -> Iterator[Source]:
             raise BadFile(f"{path}: expected content, got an empty file; check the program that wrote it")
         on_disk = source = Source(path, raw, size=size, ahead=magic)
         for _ in range(_LEVELS):
-            if (inner := _unpacked(source, stack)) is None:
+            if (inner := _unpacked(source, stack, archive)) is None:
                 break
             source = Source(path, inner, size=size, packed=True, inner=on_disk)
         yield source
 
 
-def _unpacked(source: Source, stack: ExitStack) -> Readable | None:
+def members(path: Path) -> list[Path]:
+    """The paths of the files in a .zip or .tar that has more than one; none of another file."""
+    if is_stream(path) or not path.is_file():
+        return []
+    try:
+        with ExitStack() as stack:
+            names, _ = _files_in(path, stack)
+    except (*DAMAGED, MemoryError):
+        return []  # opening it reports the error
+    return [path / name for name in names] if len(names) > 1 else []
+
+
+def _files_in(path: Path, stack: ExitStack) -> tuple[list[str], Callable[[str], IO[bytes] | None]]:
+    """The names of the files in a .zip or .tar, and what opens one."""
+    opened: Callable[[str], IO[bytes] | None]
+    if zipfile.is_zipfile(path):
+        zipped = stack.enter_context(zipfile.ZipFile(path))
+        names, opened = [one.filename for one in zipped.infolist() if not one.is_dir()], zipped.open
+    else:
+        tarred = stack.enter_context(tarfile.open(path))
+        names = [one.name for one in islice(tarred, _MEMBERS) if one.isfile()]
+        opened = tarred.extractfile
+    # macOS packs files of its own beside each file.
+    mac = re.compile(r"^__MACOSX/|(?:^|/)(?:\._[^/]*|\.DS_Store)$")
+    return [name for name in names if not mac.search(name)], opened
+
+
+def _unpacked(source: Source, stack: ExitStack, archive: Path) -> Readable | None:
     head = source.peek(_TAR_AT + len(_TAR))
     if name := next((name for name, magic in PACKED_OTHERWISE.items() if head.startswith(magic)), None):
         raise BadFile(
@@ -198,31 +226,23 @@ def _unpacked(source: Source, stack: ExitStack) -> Readable | None:
     if head.startswith(_XZ):
         return stack.enter_context(lzma.LZMAFile(stream))
     if tar or (head.startswith(_ZIP) and not source.packed):
-        return stack.enter_context(_only_member(source.path, stack, "tar" if tar else "zip"))
+        return stack.enter_context(_member(source.path, stack, archive, "tar" if tar else "zip"))
     return None
 
 
-def _only_member(path: Path, stack: ExitStack, kind: str) -> IO[bytes]:
-    opened: Callable[[str], IO[bytes] | None]
+def _member(path: Path, stack: ExitStack, archive: Path, kind: str) -> IO[bytes]:
     try:
-        if kind == "zip":
-            zipped = stack.enter_context(zipfile.ZipFile(path))
-            names, opened = [one.filename for one in zipped.infolist() if not one.is_dir()], zipped.open
-        else:
-            tarred = stack.enter_context(tarfile.open(path))
-            names = [member.name for member in islice(tarred, _MEMBERS) if member.isfile()]
-            opened = tarred.extractfile
-        # macOS packs files of its own beside each file.
-        own = [name for name in names if not re.search(r"^__MACOSX/|(?:^|/)(?:\._[^/]*|\.DS_Store)$", name)]
-        if len(own) == 1:
-            return cast("IO[bytes]", opened(own[0]))  # since it is a file
+        names, opened = _files_in(archive, stack)
+        wanted = names[0] if len(names) == 1 and path == archive else str(path.relative_to(archive))
+        if wanted in names:
+            return cast("IO[bytes]", opened(wanted))  # since it is a file
     except DAMAGED as error:
         raise BadFile(
             f"{path}: expected a complete .{kind}, got a broken one ({error}); download it again"
         ) from error
     raise BadFile(
-        f"{path}: expected one file in the .{kind}, got {len(own)} ({', '.join(own[:3])}); unpack the one "
-        "you want"
+        f"{path}: expected one file in the .{kind}, got {len(names)} ({', '.join(names[:3])}); unpack the "
+        f"one you want, or give it as {archive}/{next(iter(names), 'NAME')}"
     )
 
 

@@ -1,7 +1,6 @@
 """Tables: rows of cells, read from and written to CSV, TSV, Excel, JSON lines and Parquet.
 
-Whoever reads a table says what its columns are (`TableColumns`), whether a first row names them or not, and
-gets the cells in that order with the place of each row for errors. CSV is written for spreadsheets: UTF-8
+Which columns are wanted of one is told in `muse.files.columns`. CSV is written for spreadsheets: UTF-8
 with a byte order mark, quoted where needed. A spreadsheet would run a cell of CSV that begins with =, +, -,
 @, a tab or a carriage return as a formula, so such text gets an apostrophe in front (`harmless`), which
 `plain_cell` removes again. A sheet of Excel and TSV have the text as it is.
@@ -11,10 +10,12 @@ no line.
 """
 
 import csv
+import json
 import logging
 import re
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date, datetime, time
@@ -23,11 +24,12 @@ from pathlib import Path
 from typing import Any
 
 from muse.errors import BadFile, BadSetting, MuseError
-from muse.files.detect import TABLE, open_beginning, readable_kind
+from muse.files.cells import number_in
+from muse.files.detect import TABLE, TEXT, open_beginning, readable_kind
 from muse.files.json_text import parse_json
 from muse.files.parquet import open_parquet, require_pyarrow, table_of_columns
 from muse.files.plain_text import read_lines
-from muse.files.source import check_archive
+from muse.files.source import check_archive, is_stream
 from muse.files.writing import check_place, check_unicode, replaced, unwritable
 from muse.optional import library
 
@@ -43,10 +45,13 @@ SheetRows = list[tuple[int, Sequence[object]]]  # of Excel, with their numbers
 FORMS = ("tsv", "csv", "xlsx", "parquet")
 TEXT_FORMS = ("tsv", "csv")
 BOM = "\ufeff"
+BARS = " ||| "  # between the fields of a line, as Moses and fast_align have them
+QUOTED = re.compile(r'"(?:[^"]|"")+"')
 MOST_ROWS, LONGEST_CELL = 1_048_576, 32_767  # of a sheet of Excel, which counts the header, and UTF-16 units
 MOST_CELLS = 1 << 24  # that are read of a sheet, empty ones included
 _SAMPLE = 1_000  # lines that tell what a file is
 _WIDTHS = {True: 28, False: 12}  # of columns of text and of numbers in a sheet
+_JSON = re.compile(r"""\s*(?:\[\s*(?:\{|$)|\{\s*(?:"|$))""")
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 # What XML cannot have, and a carriage return, which it does not keep.
 _NOT_IN_A_SHEET = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]")
@@ -66,105 +71,86 @@ class TableRows:
     names: list[str] | None = None
 
 
-@dataclass(frozen=True)
-class TableColumns:
-    """The columns that are read of a table: what errors call each, and what files call it.
+def open_table(path: Path, columns: int = 2, *, spaced: bool = False) -> TableRows:
+    """A table by what is in the file, whatever its name says.
 
-    Without a header, which some tables must have, the columns have this order, and `more` may follow; or the
-    last one has the `rest` of a line, tabs too.
-    """
-
-    names: Mapping[str, Collection[str]]
-    optional: Collection[str] = ()
-    header: bool = False
-    more: bool = False
-    rest: bool = False
-    form: str = "tsv"  # of text whose name does not say how cells are separated
-    advice: str = "correct the line"
-
-
-def read_columns(path: Path | str, wanted: TableColumns) -> Iterator[tuple[str, list[str]]]:
-    """The place of each row that is not blank, and its cells of the columns wanted, "" for an optional one.
-
-    Raise BadFile for a row of other columns.
-    """
-    path = Path(path)
-    table = open_table(path, wanted.form, len(wanted.names))
-    rows, got = table.rows, table.names
-    if got is None:
-        first = next(rows, (1, []))
-        got = first[1]
-        rows = rows if _places(got, wanted) else chain([first], rows)
-    places = _places(got, wanted)
-    if places is None and (wanted.header or table.names is not None):
-        needed = (" or ".join(names) for name, names in wanted.names.items() if name not in wanted.optional)
-        raise BadFile(
-            f"{table.place}1: expected a first line of names with a column {', one '.join(needed)}, got "
-            f"{got[:4]}; {wanted.advice}"
-        )
-    least, place = len(got) if places else len(wanted.names), table.place
-    for number, cells in rows:
-        if wanted.rest and len(cells) > least:
-            cells = [*cells[: least - 1], "\t".join(cells[least - 1 :])]
-        if len(cells) < least or (len(cells) > least and not (places or wanted.more)):
-            if not any(map(str.strip, cells)):
-                continue
-            named = "as in line 1" if places else ", ".join(wanted.names)
-            raise BadFile(
-                f"{place}{number}: expected {least} columns, {named}, got {len(cells)} "
-                f"({' | '.join(cells)[:60]!r}); {wanted.advice}"
-            )
-        if places is not None:
-            cells = ["" if one is None else cells[one] for one in places]
-        if cells[0].strip() or any(map(str.strip, cells)):
-            yield f"{place}{number}", cells
-
-
-def _places(first: Sequence[str], wanted: TableColumns) -> list[int | None] | None:
-    """Where a first row names each column; None if it does not name all that are needed."""
-    folded = [cell.strip().casefold() for cell in first]
-    found = [
-        next((folded.index(name.casefold()) for name in names if name.casefold() in folded), None)
-        for names in wanted.names.values()
-    ]
-    needed = zip(found, wanted.names, strict=True)
-    return None if any(place is None and name not in wanted.optional for place, name in needed) else found
-
-
-def open_table(path: Path, form: str = "tsv", columns: int = 2) -> TableRows:
-    """A table by what is in the file, and else by the ending of its name; text of another name is `form`.
-
-    What separates the cells of CSV, a comma, a semicolon or a tab, is told by the number of `columns`.
+    What separates the cells of text is told by the lines and by the number of `columns`: a tab, three bars, a
+    comma, a semicolon or, if they may be `spaced`, a space.
     """
     with open_beginning(path) as file:
-        kind = readable_kind(file, TABLE).name
+        kind = TEXT.name if is_stream(path) else readable_kind(file, TABLE).name
     if kind in ("xlsx", "parquet"):
         return workbook(path) if kind == "xlsx" else columns_of_parquet(path)
     lines = read_lines(path)
     sample = list(islice(lines, _SAMPLE))
     first = next(filter(str.strip, sample), "")
     lines = chain(sample, lines)
-    if first.startswith('{"'):
-        return objects(lines, path, first)
-    form = next((suffix[1:] for suffix in path.suffixes if suffix in (".csv", ".tsv")), form)
-    if form == "tsv":
-        return TableRows(form, tab_rows(lines), f"{path}:")
-    counts = {sign: _width(first, sign) for sign in ",;\t"}
-    sign = max(counts, key=lambda sign: (counts[sign] == columns, counts[sign]))
-    rows = tab_rows(lines) if sign == "\t" else csv_rows(lines, path, sign)
-    return TableRows(form, rows, f"{path}:")
+    if _JSON.match(first):
+        return objects(_objects_of_text(first, lines), path)
+    sign = first[4:] if re.fullmatch("sep=[,;\t]", first) else _separator(sample, columns, " " * spaced)
+    if sign == "\t" and _all_quoted(sample):
+        return TableRows("tsv", csv_rows(lines, path, sign), f"{path}:")
+    if sign == " ":
+        lines = (" ".join(line.split()) for line in lines)
+    if sign in ",;":
+        rows = csv_rows(lines, path, sign)
+        return TableRows("csv", (row for row in rows if not row[1][:1] == ["sep="]), f"{path}:")
+    return TableRows("tsv", tab_rows(lines, sign), f"{path}:")
 
 
-def _width(line: str, delimiter: str) -> int:
-    try:
-        return len(next(csv.reader([line], delimiter=delimiter)))
-    except csv.Error:  # a carriage return within: reading the table reports it
-        return line.count(delimiter) + 1
+def _objects_of_text(first: str, lines: Iterator[str]) -> Iterator[str]:
+    """JSON lines, also of one array of objects, alone or in another object."""
+    with suppress(ValueError):
+        if isinstance(one := parse_json(first), dict) and not any(map(_has_objects, one.values())):
+            return lines
+    lines = iter(whole := [*lines])
+    with suppress(ValueError):
+        found = parse_json("\n".join(whole))
+        arrays = found.values() if isinstance(found, dict) else [found]
+        return map(json.dumps, next(filter(_has_objects, arrays), [found]))
+    return lines
 
 
-def tab_rows(lines: Iterable[str]) -> Iterator[NumberedRow]:
+def _has_objects(value: object) -> bool:
+    return isinstance(value, list) and any(isinstance(one, dict) for one in value)
+
+
+def _separator(sample: Sequence[str], columns: int, others: str) -> str:
+    """What stands between the cells of most lines, of several signs what gives this many columns."""
+    lines = [line for line in sample if line.strip()]
+    for sign in ("\t", BARS.strip()):
+        if 2 * sum(sign in line for line in lines) > len(lines):
+            return sign
+
+    def rank(sign: str) -> tuple[float, bool]:
+        rows = [len(line.split()) for line in lines] if sign == " " else _widths(lines, sign)
+        ((width, count),) = Counter(width for width in rows if width > 1).most_common(1) or [(0, 0)]
+        return count / max(1, len(rows)), width == columns
+
+    best = max(f",;{others}", key=rank)
+    return best if rank(best)[0] else "\t"
+
+
+def _widths(lines: Iterable[str], delimiter: str) -> list[int]:
+    found = list[int]()
+    with suppress(BadFile):  # the sample may end inside a cell; reading the table reports other errors
+        found.extend(len(cells) for _, cells in csv_rows(lines, Path(), delimiter) if cells)
+    return found
+
+
+def _all_quoted(sample: Sequence[str]) -> bool:
+    """Whether all cells of lines with tabs between that are no numbers have quotation marks around them."""
+    cells = {cell for line in sample if line.strip() for cell in line.split("\t") if cell}
+    quoted = {cell for cell in cells if QUOTED.fullmatch(cell)}
+    return bool(quoted) and all(number_in(cell) is not None for cell in cells - quoted)
+
+
+def tab_rows(lines: Iterable[str], sign: str = "\t") -> Iterator[NumberedRow]:
     """The rows of TSV, whose cells are as they are: quotation marks belong to the text."""
-    return ((number, line.split("\t")) for number, line in enumerate(lines, 1))
+    return (
+        (number, line.split("\t") if sign == "\t" else [cell.strip() for cell in line.split(sign)])
+        for number, line in enumerate(lines, 1)
+    )
 
 
 def csv_rows(
@@ -194,17 +180,27 @@ def csv_rows(
         yield number, cells
 
 
-def objects(lines: Iterable[str], path: Path, first: str) -> TableRows:
-    """The table whose lines are JSON objects with the names of the `first` one."""
-    names = [*json_object(first, f"{path}:1")]
+def objects(lines: Iterable[str], path: Path) -> TableRows:
+    """The table whose lines are JSON objects, with the names that the first ones have.
 
-    def rows() -> Iterator[NumberedRow]:
-        for number, line in enumerate(lines, 1):
-            if line.strip():
-                found = json_object(line, f"{path}:{number}")
-                yield number, [_text_of(found.get(name)) for name in names]
+    What is in an object of theirs, as in `{"translation": {"fr": "roi", "en": "king"}}`, counts as theirs.
+    """
+    found = (
+        (number, _flat(json_object(line, f"{path}:{number}")))
+        for number, line in enumerate(lines, 1)
+        if line.strip()
+    )
+    sample = list(islice(found, _SAMPLE))
+    names = [*dict.fromkeys(name for _, one in sample for name in one)]
+    rows = ((number, [_text_of(one.get(name)) for name in names]) for number, one in chain(sample, found))
+    return TableRows("jsonl", rows, f"{path}:", names)
 
-    return TableRows("jsonl", rows(), f"{path}:", names)
+
+def _flat(found: Mapping[str, Any]) -> dict[str, Any]:
+    inner = (one if isinstance(one, dict) else {key: one} for key, one in found.items())
+    return {key: one for part in inner for key, one in part.items()} | {
+        key: one for key, one in found.items() if not isinstance(one, dict)
+    }
 
 
 def json_object(line: str, where: str) -> dict[str, Any]:
@@ -243,6 +239,8 @@ def workbook(path: Path) -> TableRows:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of styles and extensions that it does not know
             sheets = _sheets_of(path, openpyxl.load_workbook(path, read_only=True, data_only=True))
+            if not sheets:
+                raise ValueError("without sheets")
             title = next((name for name, rows in sheets.items() if _is_table(rows)), None)
             if title is None:  # no program has computed what it would show
                 formulas = _sheets_of(path, openpyxl.load_workbook(path, read_only=True))

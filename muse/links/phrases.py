@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from muse.export.phrases import NO_WORD, PhraseCounts
+from muse.files.tables import BARS
 from muse.links.links import Links, TokenPair
 from muse.links.parallel import linked_text
 from muse.space import Space
-from muse.text.phrase_table import BAR, escaped
+from muse.text.phrase_table import escaped
 from muse.vectors import Vectors
 
 LONGEST = 5  # words of a phrase
@@ -55,7 +56,7 @@ def count_phrases(
         for begin, end, first, last in consistent_spans(links, (len(source), len(target)), longest):
             inside = ((i, j) for i in range(begin, end) for j in there[i])
             alignment = " ".join(f"{i - begin}-{j - first}" for i, j in inside)
-            pairs.append(BAR.join((" ".join(source[begin:end]), " ".join(target[first:last]), alignment)))
+            pairs.append(BARS.join((" ".join(source[begin:end]), " ".join(target[first:last]), alignment)))
         words = [(source[i], target[j]) for i, j, _ in links]
         words += [(word, NO_WORD) for word, own in zip(source, there, strict=True) if not own]
         words += [(NO_WORD, word) for word, own in zip(target, back, strict=True) if not own]

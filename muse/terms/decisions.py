@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from muse.errors import BadFile
-from muse.files.tables import TableColumns, read_columns, table_writer
+from muse.files.columns import TableColumns, read_columns
+from muse.files.tables import table_writer
 from muse.ranking.model import shifted
 from muse.terms.glossary import FoundTerm, TermTranslation
 

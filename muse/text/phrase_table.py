@@ -9,8 +9,8 @@ from pathlib import Path
 
 from muse.errors import BadFile
 from muse.files.plain_text import read_lines
+from muse.files.tables import BARS
 
-BAR = " ||| "
 _ESCAPES = {
     "&": "&amp;", "|": "&#124;", "<": "&lt;", ">": "&gt;", "'": "&apos;", '"': "&quot;", "[": "&#91;",
     "]": "&#93;",
@@ -59,7 +59,7 @@ def read_phrase_table(path: Path, *, top: int) -> PhraseOptions:
 def _entries(path: Path) -> Iterator[tuple[str, str, float]]:
     for number, line in enumerate(read_lines(path), 1):
         try:
-            source, target, scores, *_ = line.split(BAR)
+            source, target, scores, *_ = line.split(BARS)
             share = float(scores.split()[_DIRECT])
         except (ValueError, IndexError):
             share = -1.0

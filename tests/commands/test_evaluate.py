@@ -80,12 +80,12 @@ def test_spaces_that_cannot_be_compared(muse: Command, space: Path) -> None:
 
 
 BAD_RATINGS = {
-    "one rating gone": (b"fr1\ten1\t3\nfr2\ten2\n", ["rated.txt", "got 1 for 2"]),
-    "no numbers": (b"fr1\ten1\thigh\n", ["rated.txt:1"]),
-    "a header": (
-        b"word1\tword2\tscore\nfr1\ten1\t3\n",
-        ["rated.txt:1: expected a finite number", "'score'", "if it is a header"],
+    "one rating gone": (
+        b"fr1\ten1\t3\nfr2\ten2\n",
+        ["rated.txt:2: expected 3 columns, ", "got 2 ('fr2 | en2')"],
     ),
+    "no numbers": (b"fr1\ten1\thigh\n", ["rated.txt:1"]),
+    "a header alone": (b"word1\tword2\tscore\n", ["rated.txt: expected word, second word, rating"]),
     "empty": (b"", ["rated.txt: expected content"]),
     "missing": (None, ["rated.txt: expected a file"]),
 }

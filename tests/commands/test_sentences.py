@@ -433,8 +433,27 @@ def test_known_pairs_tell_the_best_threshold_and_what_another_is_worth(muse: Com
     ended = muse(*mining(space, "--gold", gold, "--threshold", 1e3))
     assert ended.out.splitlines()[1].endswith(signature)
     assert ended.out.splitlines()[1].startswith("F1 = 0.0 at 1000 (precision 0.0, recall 0.0 of 60 known")
-    other = write(space.parent / "other.tsv", joined((two, one) for one, two in pairs_of(space)))
-    refused(muse(*mining(space, "--gold", other)), "other.tsv", "got none among 120", "order of the columns")
+    swapped = write(gold, joined((two, one) for one, two in pairs_of(space)[::2]))
+    assert muse(*mining(space, "--gold", swapped, "--json")).json["gold"]["f1"] == best["f1"]
+    other = write(space.parent / "other.tsv", [f"x{line}" for line in lines])
+    refused(muse(*mining(space, "--gold", other)), "other.tsv", "got none among 120", "belong together")
+
+
+def test_pairs_of_ids_as_bucc_has_them(muse: Command, space: Path) -> None:
+    lines = joined(pairs_of(space))
+    gold = write(space.parent / "gold.tsv", lines[::2])
+    asked = ["evaluate", "mining", space, *texts(space), "--json", "--gold", gold]
+    wanted = muse(*asked).json
+    for side, language in enumerate(("fr", "en")):
+        numbered = [f"{language}-{n:09}\t{line.split(chr(9))[side]}" for n, line in enumerate(lines)]
+        write(space.parent / f"{language}.txt", numbered)
+    for first, second in (("fr", "en"), ("en", "fr")):
+        write(gold, [f"{first}-{n:09}\t{second}-{n:09}" for n in range(0, 120, 2)])
+        ended = muse(*asked)
+        assert ended.json["f1"] == wanted["f1"] and ended.json["known"] == 60
+        assert "fr.txt: what stands before the tabs are ids of the sentences" in ended.err
+    assert muse(*mining(space)).code == 0
+    assert not any("fr-0" in line for line in (space.parent / "out.tsv").read_text().splitlines())
 
 
 def test_mining_is_evaluated_without_writing_pairs(muse: Command, space: Path) -> None:

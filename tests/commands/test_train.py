@@ -88,11 +88,11 @@ def test_two_files(muse: Command, files: Path) -> None:
 
 
 BAD_TEXTS = (
-    ("en1 en2\n" * 30, ["bad.tsv:1", "two columns", "got 1"]),
+    ("en1 en2\n" * 30, ["bad.tsv:1", "expected 2 columns", "got 1"]),
     ("", ["bad.tsv"]),
     ("\n\n", ["bad.tsv", "found none"]),
     ("the cat\tle chat\n" * 30, ["got 0 of 30", "0 of 60 tokens"]),
-    ("fr1\ten1\n" * 30, ["got 0 of 30", "order of the columns"]),
+    ("fr1\ten1\n" * 30, ["distinct sentences"]),  # in whichever order
     ("en1\tfr1\n" * 30, ["distinct sentences"]),
     ("en1\tfr1\n", ["at least 20 pairs", "got 1 of 1"]),
 )

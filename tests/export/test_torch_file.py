@@ -10,7 +10,8 @@ import torch
 from torch import nn
 
 from muse.errors import BadFile, BadSetting
-from muse.export.torch_file import TableConfig, Tables, export_torch, read_vocabulary
+from muse.export.torch_file import TableConfig, Tables, export_torch
+from muse.export.vocabulary import read_vocabulary
 from muse.space import Space
 from tests.evaluation.test_words import noisy_space
 from tests.support.command import tree
@@ -174,6 +175,18 @@ def test_nothing_is_written_where_something_is_wrong(tmp_path: Path) -> None:
         ("7\n8\n", ["7", "8"]),  # a number alone is a unit
         ("7 8\n8 7\n", ["7", "8"]),
         ("a\u2028b\nx\u0085y\n", ["a\u2028b", "x\u0085y"]),
+        ("</s>: 0\n\"\\\"\": 2\n'l''': 1\nch\u00e9: 3\n", ["</s>", "l'", '"', "ch\u00e9"]),  # Marian
+        ('---\n"\\xE9t\\u00e9": 0\n":": 1\n?: 2\n', ["\u00e9t\u00e9", ":", "?"]),
+        ("le: 7\nla: 3\n", ["le:", "la:"]),  # counts
+        ('{"le": 1, "<s>": 0}', ["<s>", "le"]),  # vocab.json
+        (
+            '{"model": {"type": "BPE", "vocab": {"le": 0, "la": 1}}, "added_tokens": '
+            '[{"id": 2, "content": "<pad>"}, {"id": 0, "content": "le"}]}',
+            ["le", "la", "<pad>"],
+        ),
+        ('{"model": {"vocab": [["<unk>", 0.0], ["le", -2.5]]}}', ["<unk>", "le"]),  # Unigram
+        ('["<s>",\n"le"]', ["<s>", "le"]),
+        ("[PAD]\n[UNK]\nle\n", ["[PAD]", "[UNK]", "le"]),
     ],
 )
 @pytest.mark.parametrize("packed", [False, True])
@@ -181,6 +194,14 @@ def test_units_in_order_without_counts(tmp_path: Path, content: str, units: list
     path = tmp_path / "vocabulary"
     path.write_bytes(gzip.compress(content.encode()) if packed else content.encode())
     assert read_vocabulary(path) == units
+
+
+def test_units_that_have_numbers_are_in_rows_of_these_numbers(tmp_path: Path) -> None:
+    vocabulary = listed(tmp_path / "vocab.yml", '"</s>": 0', '"<unk>": 1', '"s1": 2', '"t2": 3')
+    export(tmp_path / "t.pt", shared=True, vocabularies=(vocabulary,))
+    assert loaded(tmp_path / "t.pt")["encoder"]["names"] == ["</s>", "<unk>", "s1", "t2"]
+    export(tmp_path / "t.pt", shared=True, vocabularies=(vocabulary,), specials=("<s>",))
+    assert loaded(tmp_path / "t.pt")["encoder"]["names"][0] == "<s>"
 
 
 @pytest.mark.parametrize(
@@ -193,6 +214,10 @@ def test_units_in_order_without_counts(tmp_path: Path, content: str, units: list
         (b"le\nch\xffat\n", r":2: expected UTF-8, got the byte 0xff"),
         (b"", "expected"),
         (b"\n\n", "expected a unit a line, got an empty file"),
+        (b'{"le": 0, "la": 2}', "numbers from 0 to 1, each once, got none with 1; give the whole"),
+        (b'{"words": ["le"]}', "numbers from 0 to 0, each once"),
+        (b'[{"id": 0}]', "got other JSON; give a vocab.json"),
+        (b"\n\x0e\n\x05<unk>\x15\0\0\0\0", "if it is a model of sentencepiece: spm_export_vocab"),
     ],
 )
 def test_faults_name_file_and_line(tmp_path: Path, content: bytes, message: str) -> None:

@@ -5,7 +5,7 @@ import pytest
 from muse.files.detect import KINDS, SENTENCES, VECTORS, Kind
 from tests.files.test_what_dictionaries_are_read import PAGE
 
-CORPORA = [kind for kind in KINDS if kind.wanted == (SENTENCES,)]
+CORPORA = [kind for kind in KINDS if kind.wanted[0] == SENTENCES]
 NOT_READ = [
     kind for kind in KINDS
     if not kind.readers and VECTORS in kind.wanted and isinstance(kind.advice, str) and kind.name != "lfs"

@@ -12,7 +12,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from muse.errors import BadFile, BadSetting
+from muse.evaluation.ratings import RATED, RATED_WORDS, read_rated
+from muse.export.vocabulary import read_vocabulary
 from muse.files import read_lexicon, read_vectors
+from muse.languages import Languages
+from muse.text.parallel import fit_of_words, parallel_text
+from muse.vectors import WordIndex
 
 UUID = "3f0e6c1a-0000-4000-8000-000000000000"
 # The first id or word of each file, or a part of the error.
@@ -76,6 +81,7 @@ DICTIONARIES: Mapping[str, str | int] = {
     "006-fast_align-p-spaces.txt": "as fast_align writes; put tabs: tr ' ' '\\t' < FILE > OUT.tsv",
     "010-apertium.fra-eng.dix": "of Apertium: lt-expand FILE | sed",
     "011-lt-expand.txt": "what lt-expand writes; put tabs: sed",
+    "020-hf-translation.jsonl": 20,
     "026-anki-img.txt": 20,
     "027-anki-nbsp.txt": 20,
     "029-anki-guid-columns.txt": 20,
@@ -113,6 +119,45 @@ def test_dictionaries_of_programs_and_people(shared: Path, name: str) -> None:
     else:
         found = read_lexicon(path, languages=("fr", "en")).pairs
         assert (len(found), found[0]) == (expected, ("roi", "king"))
+
+
+@pytest.mark.parametrize("name", ["161b-muse-mine.tsv", "162-parallel.tmx", "162b-opus.zip"])
+@pytest.mark.parametrize("languages", [("fr", "en"), ("en", "fr")])
+def test_parallel_text_of_programs(shared: Path, name: str, languages: Languages) -> None:
+    path = shared / "bug-inputs" / name
+    if not path.exists():
+        pytest.skip("needs ../shared/bug-inputs")
+    words = {"fr": ["le", "roi", "et", "la", "femme", "the"], "en": ["the", "king", "and", "woman", "la"]}
+    found = [*parallel_text(path, languages, [fit_of_words(WordIndex(words[one]), one) for one in languages])]
+    sentences = {"fr": "le roi et la femme", "en": "the king and the woman"}
+    assert (len(found), found[0][1:]) == (30, (sentences[languages[0]], sentences[languages[1]]))
+
+
+RATINGS: Mapping[str, tuple[int, tuple[str, str, float]]] = {
+    "163-sts-blank.tsv": (23, ("the day and the man", "the woman and the death", 1)),
+    "164-sts-four-columns.tsv": (30, ("the day and the man", "the woman and the death", 1)),
+    "165-sts-tabs.txt": (30, ("the day and the man", "the woman and the death", 1)),
+    "165b-sts-header.tsv": (30, ("the day and the man", "the woman and the death", 1)),
+    "166-wordsim-header.csv": (4, ("roi", "king", 9)),
+    "166b-wordsim-header.tsv": (4, ("roi", "king", 9)),
+}
+
+
+@pytest.mark.parametrize("name", RATINGS)
+def test_rated_pairs_of_data_sets(shared: Path, name: str) -> None:
+    path = shared / "bug-inputs" / name
+    if not path.exists():
+        pytest.skip("needs ../shared/bug-inputs")
+    found = [*zip(*read_rated(path, RATED_WORDS if "word" in name else RATED), strict=True)]
+    assert (len(found), found[0]) == RATINGS[name]
+
+
+def test_the_vocabulary_of_marian(shared: Path) -> None:
+    path = shared / "bug-inputs" / "170-marian.yml"
+    if not path.exists():
+        pytest.skip("needs ../shared/bug-inputs")
+    units = read_vocabulary(path)
+    assert (len(units), units[:3]) == (32, ["</s>", "<unk>", "roi"])
 
 
 TABLES = {

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from muse.export.torch_file import read_vocabulary
+from muse.evaluation.ratings import read_rated
+from muse.export.vocabulary import read_vocabulary
 from muse.fetch.published import SUMS, read_pins
 from muse.files import read_lexicon
 from muse.files.lexicons import dictionary_writer, formats
@@ -18,14 +19,16 @@ from muse.files.text_slices import slices
 from muse.lexicon import Entry
 from muse.sentences.files.nli import read_nli
 from muse.sentences.files.sentence_text import (
+    read_aligned,
     read_documents,
-    read_pairs,
+    read_parallel,
     read_probe_text,
-    read_rated_sentences,
     read_sentences,
 )
 from muse.text.arpa import read_arpa, write_arpa
 from muse.text.language_model import learn_language_model
+from muse.text.parallel import fit_of_words
+from muse.vectors import WordIndex
 from tests.fuzz.target import Target
 from tests.support.spaces import raw_rows
 
@@ -200,7 +203,7 @@ def _columns(folder: Path) -> None:
 
 
 def _sts(folder: Path) -> Iterator[Any]:
-    yield read_rated_sentences(only(folder)).ratings
+    yield read_rated(only(folder)).ratings
 
 
 def _plain(read: Callable[[Path], Any]) -> Callable[[Path], Iterable[Any]]:
@@ -224,7 +227,7 @@ def _two_files(folder: Path) -> None:
 
 
 def _aligned(folder: Path) -> Iterable[Any]:
-    read_pairs((folder / "a.en", folder / "b.fr"))
+    read_aligned(folder / "a.en", folder / "b.fr")
     return ()
 
 
@@ -241,7 +244,15 @@ _SICK = (
 _STS = 'a b,"c, ""d""",4.5\nx y,z,0\n\né,f,3.25\n'
 _OBJECTS = '{"src": "a", "tgt": "b c"}\n{"tgt": "d", "src": "e"}\n'
 _RATED = "sentence1\tscore\tsentence2\na\t1\tb\n"
-_VOCABULARY = "the 1061396\nca@@ 7\nt 5\n"
+_SCORED = "n;Satz 1;Satz 2;Wert;x\n1;a b;c d;4,5;\n2;e f;g;;y\n3;x y;z u;nan;0\n"
+_FITS = [fit_of_words(WordIndex(words.split()), "fr") for words in ("le roi la", "the king")]
+_VOCABULARIES = {
+    "x.txt": "the 1061396\nca@@ 7\nt 5\n", "y.txt": "the\nca@@\nt\n",
+    "x.yml": '"</s>": 0\n"\\x41": 1\nroi: 2\n', "x.json": '{"a": 1, "b": 0}',
+    "y.json": '{"model": {"vocab": [["a", 0.5]]}, "added_tokens": [{"id": 1, "content": "b"}]}',
+}  # fmt: skip
+_INFERENCES = {"snli.txt": _SNLI, "sick.txt": _SICK, "x.csv": "a b,c d,neutral\ne f,g h,entailment\n"}
+_RATINGS = {"x.csv": _STS, "x.tsv": "a b\tc d\t4.5\nx\ty\t0\n", "y.tsv": _RATED, "z": _SCORED}
 
 TARGETS = (
     Target("dictionary", _dictionaries, _lexicon),
@@ -264,18 +275,35 @@ TARGETS = (
                 "x.tsv.gz": _PAIRS,
                 "x.csv": 'a b,"c, ""d"""\nx y,z\n',
                 "x.jsonl": '{"src": "a", "tgt": "b c"}\n',
+                "mined": "1.5\tle roi\tthe king\n0.5\tla\tthe\n",
+                "bars": "the king ||| le roi\nx ||| la\n",
+                "x.json": '[{"id": 1, "translation": {"fr": "le roi", "en": "the king"}}]',
+                "x.tmx": '<tmx version="1.4"><body><tu><tuv lang="fr"><seg>le roi</seg></tuv>'
+                '<tuv lang="en"><seg>the king</seg></tuv></tu></body></tmx>',
             }
         ),
-        _plain(lambda path: read_pairs((path,))),
+        _plain(lambda path: read_parallel(path, ("fr", "en"), _FITS)),
     ),
     Target("aligned", _two_files, _aligned),
-    Target("nli", files({"snli.txt": _SNLI, "sick.txt": _SICK}), _plain(read_nli)),
-    Target("sts", files({"x.csv": _STS, "x.tsv": "a b\tc d\t4.5\nx\ty\t0\n", "y.tsv": _RATED}), _sts),
+    Target(
+        "nli",
+        files(_INFERENCES),
+        _plain(read_nli),
+    ),
+    Target(
+        "sts",
+        files(_RATINGS),
+        _sts,
+    ),
     Target(
         "probe", files({"x.txt": "tr\t1\ta b\nva\t0\tc\nte\t1\td e\ntr\t0\tf\n"}), _plain(read_probe_text)
     ),
     Target("documents", files({"x.txt": "a\tone\na\ttwo\n\nb\tthree\nb\tfour\n"}), _plain(read_documents)),
-    Target("vocabulary", files({"x.txt": _VOCABULARY, "y.txt": "the\nca@@\nt\n"}), _plain(read_vocabulary)),
+    Target(
+        "vocabulary",
+        files(_VOCABULARIES),
+        _plain(read_vocabulary),
+    ),
     Target("slices.parquet", _columns, _plain(_sentences_in_slices)),
     Target("column", _columns, _plain(lambda path: read_column(path, None))),
     Target("arpa", _arpa, _language_model),

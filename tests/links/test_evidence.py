@@ -31,9 +31,9 @@ def test_mined_pairs_have_a_score_before_them(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text)
         return [(one, two) for _, one, two in ParallelFiles((tmp_path / name,), ("fr", "en"))]
 
-    found = pairs("a.tsv", "1.2\tun chat\ta cat\nle chat\tthe cat\n")
+    found = pairs("a.tsv", "1.2\tun chat\ta cat\n0.9\tle chat\tthe cat\n")
     assert found == [("un chat", "a cat"), ("le chat", "the cat")]
-    with pytest.raises(BadFile, match="b.tsv:1: expected two sentences"):
+    with pytest.raises(BadFile, match="b.tsv:1: expected 2 columns"):
         pairs("b.tsv", "un chat\n")
-    with pytest.raises(BadFile, match="c.tsv:1: expected two sentences"):
+    with pytest.raises(BadFile, match="c.tsv:1: expected 2 columns"):
         pairs("c.tsv", "un\tchat\ta cat\n")

@@ -250,7 +250,7 @@ def test_a_page_has_uncertain_links_too(muse: Command, folder: Path) -> None:
 
 def test_an_error_in_a_pipe_does_not_name_its_copy(folder: Path) -> None:
     done = process("link", "space", cwd=folder, stdin="fr20\n")
-    assert done.code == 1 and done.errors[0].startswith("error: /dev/stdin:1: expected two sentences")
+    assert done.code == 1 and done.errors[0].startswith("error: /dev/stdin:1: expected 2 columns")
 
 
 def test_sentences_that_are_empty_teach_an_encoder_nothing(linker: Linker, tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ class LinkingOptions(Languages, DictionaryForm, Device, Threads):
     )
     pairs: Path | None = option(
         None, section="Input", group="sentences",
-        help="Instead of both: a table of two columns, a TMX, or lines with ||| between.  [default: stdin]",
+        help="Instead of both: a table, a TMX, an archive, or lines with ||| between.  [default: stdin]",
     )  # fmt: skip
     words: Literal["auto", "spaced", "ours"] = option(
         "auto", section="Input",
@@ -179,7 +179,7 @@ def _on_cluster(options: LinkOptions) -> Report:
     }, space.progress)  # fmt: skip
     if (done := run.result()) is None:
         with _files(options) as read:
-            pairs = ParallelFiles(tuple(path.resolve() for path in read), direction)
+            pairs = ParallelFiles(tuple(path.resolve() for path in read), direction).chosen(space)
             if not (count := sum(1 for _ in pairs)):
                 raise BadFile(f"{read[0]}: expected pairs of sentences, got nothing; check its name")
             parts = PartFolder(options.out.resolve(), -(-count // PAIRS))
@@ -268,7 +268,7 @@ def linked(
 
     direction, sentences = choose_direction(space, options.src, options.tgt), 0
     with _files(options) as files:
-        pairs = ParallelFiles(files, direction, labelled)
+        pairs = ParallelFiles(files, direction, labelled).chosen(space)
         linker, split = _learned(space, options, config, pairs)
         with space.progress.stage("linking", 0, "sentences") as tick:
             for some in blocks(tokenised(pairs, split), lambda pair: (pair[0].tokens, pair[1].tokens)):

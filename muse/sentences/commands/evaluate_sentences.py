@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SUITE = "Tasks of one language"
 OF_RETRIEVAL = ("source", "target", "parallel", "retrieval", "both_ways", "neighbours", "tgt", "backend")
-RATED = "Two sentences and a rating on each line, as .csv or .tsv."
+RATED = "A table of two sentences and a rating."
 
 
 class SentencesOptions(Languages, encoders.EncoderOptions, Backend, Seed, Device, Threads, Common):
@@ -30,7 +30,7 @@ class SentencesOptions(Languages, encoders.EncoderOptions, Backend, Seed, Device
     target: Path | None = option(None, section="Input", help="Their translations into --tgt, line by line.")
     parallel: Path | None = option(
         None, section="Input",
-        help="Instead of --source and --target: one file with pivot<TAB>sentence on each line.",
+        help="Instead of --source and --target: one file of parallel text, a table, TMX or archive.",
     )  # fmt: skip
     retrieval: tuple[Literal["csls", "nn", "isf", "margin"], ...] = option(
         ("csls",), section="What it measures",
@@ -187,6 +187,7 @@ def _texts(
     from muse.errors import BadSetting
     from muse.evaluation.score import gold_name
     from muse.sentences.files.sentence_text import read_aligned, read_parallel
+    from muse.text.parallel import fits_of
 
     files = [file for file in (options.source, options.target) if file is not None]
     if options.parallel is None:
@@ -202,9 +203,10 @@ def _texts(
             f"--parallel needs the pivot, {space.pivot}, as --src or --tgt, got --src {direction[0]} and "
             f"--tgt {direction[1]}; give one file for each language with --source and --target"
         )
-    pivot, other = map(list, read_parallel(options.parallel))
-    sides = [pivot, other] if direction[0] == space.pivot else [other, pivot]
-    return dict(zip(direction, sides, strict=True)), gold_name(options.parallel)
+    languages = (space.pivot, next(language for language in direction if language != space.pivot))
+    text = read_parallel(options.parallel, languages, fits_of(space.vectors, languages))
+    found = dict(zip(languages, map(list, text), strict=True))
+    return {language: found[language] for language in direction}, gold_name(options.parallel)
 
 
 class StsOptions(encoders.EncoderOptions, Seed, Threads, Common):
@@ -237,12 +239,12 @@ def sts(options: StsOptions) -> Report:
     import numpy as np
 
     from muse.errors import Mismatch
+    from muse.evaluation.ratings import read_rated
     from muse.evaluation.score import gold_name
     from muse.sentences.evaluation.sts import evaluate_sts
-    from muse.sentences.files.sentence_text import read_rated_sentences
 
     files = [options.pairs, *([] if options.target_pairs is None else [options.target_pairs])]
-    rated = [read_rated_sentences(path) for path in files]
+    rated = [read_rated(path) for path in files]
     ratings = zip_longest(rated[0].ratings, rated[-1].ratings, fillvalue="none")
     for row, (one, other) in enumerate(ratings, 1):  # row i of both is the same pair, in two languages
         if one != other:
@@ -279,11 +281,11 @@ def relatedness(options: RelatednessOptions) -> Report:
     """Correlation of a regression learned from rated sentence pairs."""
     import numpy as np
 
+    from muse.evaluation.ratings import read_rated
     from muse.evaluation.score import gold_name
     from muse.sentences.evaluation.sts import RatedRows, evaluate_relatedness
-    from muse.sentences.files.sentence_text import read_rated_sentences
 
-    texts = [read_rated_sentences(path) for path in (options.train_pairs, options.pairs)]
+    texts = [read_rated(path) for path in (options.train_pairs, options.pairs)]
     opened = encoders.open_encoder(options, options.lang)
     learned = f"train:{gold_name(options.train_pairs)}"
     signature = opened.signature([options.lang], "regression", gold_name(options.pairs), learned)

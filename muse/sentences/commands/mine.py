@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -131,7 +132,7 @@ class MiningOptions(PairOptions, Languages):
 
     source: Path = option(section="Input", help="Text in --src, a sentence on each line.")
     target: Path = option(section="Input", help="Text in --tgt, a sentence on each line.")
-    gold: Path = option(section="Input", help="Known pairs of lines, as source<TAB>target.")
+    gold: Path = option(section="Input", help="Known pairs of lines, or of the ids before them.")
 
 
 @command(
@@ -173,7 +174,7 @@ class MinedPairs(NamedTuple):
 
 
 class _Text(NamedTuple):
-    """The distinct non-empty sentences (n,) of a text, counts, and its lines by their canonical form."""
+    """The distinct non-empty sentences (n,) of a text, counts, and its lines by canonical form, and by id."""
 
     language: str
     sentences: list[str]
@@ -202,8 +203,15 @@ def _on_cluster(
     encoder: SentenceEncoder, options: MineOptions, address: str, config: MiningConfig, progress: Progress
 ) -> MinedPairs:
     from muse.cluster.run import Run, files_as_settings, spaces_as_settings
+    from muse.files.plain_text import read_lines
+    from muse.sentences.files.sentence_text import split_ids
     from muse.sentences.on_cluster import Text, encoder_as_settings, mine, mined
 
+    for path in (options.source, options.target):
+        if split_ids(list(islice(read_lines(path), 100)))[0]:
+            raise Contradiction(
+                f"{path}: --ray mines whole lines, got ids before the sentences; cut -f2 them"
+            )
     spaces = (options.space, *options.also)
     settings = {
         "command": "mine", "encoder": encoder_as_settings(encoder), "languages": [options.src, options.tgt],
@@ -233,17 +241,20 @@ def _config(options: PairOptions, recalls: list[Recall]) -> MiningConfig:
 
 def _texts(direction: tuple[str, str], files: tuple[Path, Path]) -> list[_Text]:
     from muse.orthography import canonical
-    from muse.sentences.files.sentence_text import read_sentences
+    from muse.sentences.files.sentence_text import read_sentences, split_ids
 
     found = []
     for path, language in zip(files, direction, strict=True):
         first: dict[str, str] = {}
-        lines = read_sentences(path)
+        ids, lines = split_ids(read_sentences(path))
+        if ids:
+            log.info("%s: what stands before the tabs are ids of the sentences", path)
         for line in lines:  # a repeated sentence finds no better pair
             name = canonical(line)
             first.setdefault(line if name == line else name, line)  # one string where they are equal
         kept, full = [line for name, line in first.items() if name], sum(bool(line.strip()) for line in lines)
         counts = {"lines": len(lines), "empty": len(lines) - full, "repeated": full - len(kept)}
+        first |= {one: first[canonical(line)] for one, line in zip(ids, lines, strict=False) if line.strip()}
         found.append(_Text(language, kept, counts, first))
     return found
 
@@ -255,20 +266,21 @@ def _known_pairs(gold: Path, texts: Sequence[_Text]) -> set[tuple[str, str]]:
     from muse.sentences.files.sentence_text import read_parallel
 
     source, target = (text.first for text in texts)
-    text = read_parallel(gold)
+    fits = [lambda cell, lines=text.first: float(canonical(cell) in lines) for text in texts]
+    text = read_parallel(gold, (texts[0].language, texts[1].language), fits)
     pairs = set(zip(*(map(canonical, side) for side in text), strict=True))
-    known = {(source[one], target[two]) for one, two in pairs if one in source and two in target}
-    if not known:
+    found = [(source[one], target[two]) for one, two in pairs if one in source and two in target]
+    if not found:
         raise Mismatch(
-            f"{gold}: expected pairs of a line of --source and a line of --target, got none among "
-            f"{len(pairs)}; check the order of the columns"
+            f"{gold}: expected pairs of a line of --source and a line of --target, or of their ids, got none "
+            f"among {len(pairs)}; check that the files belong together"
         )
-    if len(known) < len(pairs):
+    if len(found) < len(pairs):
         log.warning(
             "%s: %d of %d pairs left out: they are no line of --source and line of --target",
-            gold, len(pairs) - len(known), len(pairs),
+            gold, len(pairs) - len(found), len(pairs),
         )  # fmt: skip
-    return known
+    return {*found}
 
 
 def _score(found: MinedPairs, known: set[tuple[str, str]], threshold: float | None) -> MiningScore:

@@ -61,8 +61,8 @@ class TrainOptions(OneSpace, TrainingOptions):
     )
     parallel: tuple[str, ...] = option(
         (), section="Input", metavar="FILE|LANG=FILE",
-        help="Parallel text, pivot<TAB>sentence on each line; may be a .gz. sp, xlm, cmlm, x-bilstm: for "
-        "several languages, repeat it with LANG=.",
+        help="Parallel text: a table, with pivot<TAB>sentence on each line, a TMX or an archive. sp, xlm, "
+        "cmlm, x-bilstm: for several languages, repeat it with LANG=.",
     )  # fmt: skip
     source: Path | None = option(
         None, section="Input",

@@ -7,22 +7,33 @@ from pathlib import Path
 from typing import NamedTuple
 
 from muse.errors import BadFile, Mismatch
-from muse.files.tables import TableColumns, read_columns
+from muse.files.columns import TableColumns, read_columns
 
 log = logging.getLogger(__name__)
 
 LABELS = ("entailment", "neutral", "contradiction")
+_NUMBERS = {str(number): label for number, label in enumerate(LABELS)}  # as in datasets of Hugging Face
 PARTS = {"train": "train", "trial": "dev", "dev": "dev", "test": "test"}
 _NO_CONSENSUS = "-"  # SNLI's label if its annotators did not agree
+_KNOWN = {
+    **{label: label for label in (*LABELS, _NO_CONSENSUS)}, "": _NO_CONSENSUS, "-1": _NO_CONSENSUS,
+    "contradictory": "contradiction", **_NUMBERS,
+}  # fmt: skip
 _COLUMNS = TableColumns(
     {
         "premise": ("sentence_A", "sentence1", "premise"),
         "hypothesis": ("sentence_B", "sentence2", "hypothesis"),
-        "label": ("entailment_judgment", "gold_label", "label"),
+        "label": ("entailment_judgment", "gold_label", "entailment_label", "label"),
         "part": ("SemEval_set",),
         "number": ("pair_ID", "pairID"),
+        "language": ("language",),
     },
-    optional=("part", "number"), header=True, advice="use SICK.txt or a file like SNLI's",
+    optional=("part", "number", "language"),
+    looks={
+        "label": lambda cell: cell.casefold() in _KNOWN and cell not in _NUMBERS,
+        **dict.fromkeys(("part", "number", "language"), lambda cell: False),
+    },
+    advice="name the columns in a first row as SICK or SNLI does: gold_label, sentence1 and sentence2",
 )  # fmt: skip
 
 
@@ -159,22 +170,36 @@ def _inference(path: Path | str, rows: Sequence[_Row]) -> Inference:
 
 
 def _rows(path: Path | str) -> list[_Row]:
-    rows = list[_Row]()
-    for place, (where, (premise, hypothesis, given, part, name)) in enumerate(read_columns(path, _COLUMNS)):
-        if not (premise.strip() or hypothesis.strip()):
-            raise BadFile(f"{where}: expected two sentences, got two empty ones; correct the line")
-        label, part, name = given.strip().lower(), part.strip(), name.strip()
-        if label not in (*LABELS, _NO_CONSENSUS):
+    rows, given, languages = list[_Row](), set[str](), set[str]()
+    for place, (where, cells) in enumerate(read_columns(path, _COLUMNS)):
+        *cells, language = map(str.strip, cells)
+        languages.add(language)
+        if len(languages) > 1:
             raise BadFile(
-                f"{where}: a label must be one of {', '.join(LABELS)}; got {given.strip()!r}; correct the "
-                "line"
+                f"{where}: expected pairs in one language, got {' and '.join(sorted(languages))}; put those "
+                "of each language into a file of its own, with the first line"
             )
-        if part and part.lower() not in PARTS:
-            raise BadFile(
-                f"{where}: SemEval_set must be one of TRAIN, TRIAL, TEST; got {part!r}; correct the line"
-            )
-        known = None if label == _NO_CONSENSUS else LABELS.index(label)
-        tenth = int(name[-1]) if name.isdecimal() else place % 10
-        made = PARTS[part.lower()] if part else "dev" if tenth == 7 else "test" if tenth > 7 else "train"
-        rows.append(_Row(where, name, premise, hypothesis, known, made, bool(part)))
+        given.add(cells[2])
+        rows.append(_row(where, place, cells))
+    if given & {*_NUMBERS}:
+        log.warning("%s: its labels 0, 1 and 2 are read as %s", path, ", ".join(LABELS))
+    if "" in given:
+        log.warning("%s: the pairs without a label are left out", path)
     return rows
+
+
+def _row(where: str, place: int, cells: Sequence[str]) -> _Row:
+    premise, hypothesis, given, part, name = cells
+    if not (premise or hypothesis):
+        raise BadFile(f"{where}: expected two sentences, got two empty ones; correct the line")
+    label = _KNOWN.get(given.casefold())
+    if label is None:
+        raise BadFile(f"{where}: a label must be one of {', '.join(LABELS)}; got {given!r}; correct the line")
+    if part and part.casefold() not in PARTS:
+        raise BadFile(
+            f"{where}: SemEval_set must be one of TRAIN, TRIAL, TEST; got {part!r}; correct the line"
+        )
+    known = None if label == _NO_CONSENSUS else LABELS.index(label)
+    tenth = int(name[-1]) if name.isdecimal() else place % 10
+    made = PARTS[part.casefold()] if part else "dev" if tenth == 7 else "test" if tenth > 7 else "train"
+    return _Row(where, name, premise, hypothesis, known, made, bool(part))

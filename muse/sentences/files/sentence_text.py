@@ -1,38 +1,32 @@
 """Files of sentences: one a line, several files aligned by line, and tables.
 
-Tables are documents (paragraphs in order, each with the name of its document), parallel text, rated pairs,
+Tables are documents (paragraphs in order, each with the name of its document), parallel text,
 and probe text (sentences with the class and the part of each, as in SentEval's probing tasks).
 """
 
-import math
+import logging
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from muse.errors import BadFile, Mismatch
+from muse.files.columns import Fit, TableColumns, read_columns
 from muse.files.corpora import check_lines
 from muse.files.plain_text import read_lines
-from muse.files.tables import TableColumns, read_columns
 from muse.files.writing import replaced
+from muse.languages import Languages
+from muse.space import Space
+from muse.text.parallel import fits_of, parallel_text
+
+log = logging.getLogger(__name__)
 
 PARTS = ("tr", "va", "te")  # training, model selection, test
 _DOCUMENTS = TableColumns(
     {"document": ("document",), "paragraph": ("paragraph", "text")}, rest=True,
     advice="start each line with the name of its document and a tab, in the order of the text",
 )  # fmt: skip
-_PARALLEL = TableColumns(
-    {"pivot": ("pivot", "source", "src"), "sentence": ("sentence", "target", "tgt", "translation")},
-    advice="put a tab between two sentences, keep two columns with cut -f1,2, or give two files",
-)
 _PROBES = TableColumns({"part": ("part",), "class": ("class", "label"), "sentence": ("sentence", "text")})
-RATED = TableColumns(
-    {
-        "sentence": ("sentence1", "sentence_a", "first", "sentence"),
-        "second sentence": ("sentence2", "sentence_b", "second"),
-        "rating": ("rating", "score", "similarity", "relatedness_score", "gold"),
-    },
-    form="csv", advice="put commas between them (.tsv: tabs), quote a sentence with one",
-)  # fmt: skip
 
 
 def read_documents(path: Path | str) -> dict[str, list[str]]:
@@ -62,21 +56,32 @@ class ParallelText(NamedTuple):
     other: Sequence[str]
 
 
-def read_parallel(path: Path | str) -> ParallelText:
-    """The pairs of rows of a sentence of the pivot and its translation; BadFile if there are none."""
-    pivot, other = list[str](), list[str]()
-    for _, (one, two) in read_columns(path, _PARALLEL):
-        pivot.append(one)
-        other.append(two)
-    if not pivot:
+def read_parallel(path: Path, languages: Languages, fits: Sequence[Fit] = ()) -> ParallelText:
+    """The pairs of a file in the languages, the pivot's first; those without a side are left out, and told.
+
+    `fits` tell the columns of a table (`muse.text.parallel`). Raise BadFile if there are no pairs.
+    """
+    pairs, without = list[tuple[str, str]](), list[str]()
+    for where, one, two in parallel_text(path, languages, fits):
+        if one.strip() and two.strip():
+            pairs.append((one, two))
+        elif one.strip() or two.strip():
+            without.append(where)
+    if not pairs:
         raise BadFile(f"{path}: expected rows of two sentences, found none; check the file")
-    return ParallelText(pivot, other)
+    if without:
+        log.warning(
+            "%s: left out %d row%s without one of both sentences, the first is %s",
+            path, len(without), "s" * (len(without) != 1), without[0],
+        )  # fmt: skip
+    return ParallelText(*map(list, zip(*pairs, strict=True)))
 
 
-def read_pairs(files: Sequence[Path]) -> ParallelText:
-    """The pairs of one file of two columns, or of two files aligned by line, the pivot's first."""
+def read_pairs(files: Sequence[Path], space: Space, language: str) -> ParallelText:
+    """The pairs of one file of parallel text, or of two files aligned by line, the pivot's first."""
     if len(files) == 1:
-        return read_parallel(files[0])
+        languages = (space.pivot, language)
+        return read_parallel(files[0], languages, fits_of(space.vectors, languages))
     pivot, other = files
     sentences, translations = read_aligned(other, pivot)
     return ParallelText(translations, sentences)
@@ -123,6 +128,26 @@ def read_sentences(path: Path | str) -> list[str]:
     return lines
 
 
+_ID = re.compile(r"\S*\d\S*")
+
+
+def split_ids(lines: Sequence[str]) -> tuple[list[str], list[str]]:
+    r"""The ids of lines that all begin with one of their own and a tab, as BUCC's do, and the sentences.
+
+    Of other lines there are no ids, and all of a line is the sentence.
+
+    >>> split_ids(["fr-01\tLe roi.", "", "fr-02\tNuit."]), split_ids(["1 2\tx", "1 2\ty"])
+    ((['fr-01', '', 'fr-02'], ['Le roi.', '', 'Nuit.']), ([], ['1 2\tx', '1 2\ty']))
+    """
+    cells = [line.partition("\t") for line in lines]
+    ids = [one for one, _, sentence in cells if one.strip() or sentence.strip()]
+    if len({*ids}) < len(ids) or not all(map(_ID.fullmatch, ids)):
+        return [], [*lines]
+    if not all(tab for one, tab, _ in cells if one.strip()):
+        return [], [*lines]
+    return [one for one, _, _ in cells], [sentence for _, _, sentence in cells]
+
+
 def read_aligned(*paths: Path | str) -> list[list[str]]:
     """The lines of several files aligned by line; Mismatch if their numbers of lines differ."""
     texts = [read_sentences(path) for path in paths]
@@ -134,37 +159,6 @@ def read_aligned(*paths: Path | str) -> list[list[str]]:
             "were aligned"
         )
     return texts
-
-
-class RatedSentences(NamedTuple):
-    """Pairs of sentences with human ratings of their similarity."""
-
-    first: tuple[str, ...]
-    second: tuple[str, ...]
-    ratings: tuple[float, ...]
-
-
-def read_rated_sentences(path: Path | str) -> RatedSentences:
-    """The rows of two sentences and a rating; BadFile, naming the line, for one that is no number."""
-    rows = [(one, two, rating_in(cell, where)) for where, (one, two, cell) in read_columns(path, RATED)]
-    if not rows:
-        raise BadFile(f"{path}: expected sentence, sentence and rating, got empty lines; check its name")
-    return RatedSentences(*zip(*rows, strict=True))
-
-
-def rating_in(text: str, where: str, bounds: tuple[float, float] = (-math.inf, math.inf)) -> float:
-    """The finite number in a cell, within bounds; BadFile, with the place of its row, if it is none."""
-    try:
-        rating = float(text)
-    except ValueError:
-        rating = math.nan
-    if not (math.isfinite(rating) and bounds[0] <= rating <= bounds[1]):
-        within = "" if math.isinf(bounds[0]) else f" from {bounds[0]:g} to {bounds[1]:g}"
-        raise BadFile(
-            f"{where}: expected a number{within} as the rating, got {text[:60]!r}; correct the line, or "
-            "remove it if it is a header"
-        )
-    return rating
 
 
 def write_scored_pairs(path: Path | str, pairs: Iterable[tuple[float, str, str]]) -> int:

@@ -21,10 +21,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from muse.errors import BadFile, BadSetting
+from muse.evaluation.ratings import NO_RATING, RATED, rating_in, warn_of_unrated
+from muse.files.columns import TableColumns, read_columns
 from muse.files.plain_text import read_lines
-from muse.files.tables import TableColumns, read_columns
 from muse.sentences.files.nli import bare
-from muse.sentences.files.sentence_text import RATED, rating_in, read_aligned
+from muse.sentences.files.sentence_text import read_aligned
 
 log = logging.getLogger(__name__)
 
@@ -292,7 +293,7 @@ def _of_year(folder: Path, name: str) -> SuiteTask | None:
 def _beside(sentences: Path, gold: Path) -> list[_SuiteRow]:
     """The pairs of a file with the ratings on the lines of another; one with a blank rating is left out."""
     pairs, ratings = read_aligned(sentences, gold)
-    rows = []
+    rows, without = [], list[str]()
     for number, (line, rating) in enumerate(zip(pairs, ratings, strict=True), 1):
         first, tab, rest = line.partition("\t")
         if not tab:
@@ -300,15 +301,18 @@ def _beside(sentences: Path, gold: Path) -> list[_SuiteRow]:
                 f"{sentences}:{number}: expected two sentences separated by a tab, got {line[:60]!r}; "
                 "correct the line"
             )
-        if rating.strip():
-            given = rating_in(rating, f"{gold}:{number}", _STS_RATINGS)
-            rows.append(_SuiteRow(f"{sentences}:{number}", first, rest.partition("\t")[0], rating=given))
+        if rating.strip().casefold() in NO_RATING:
+            without.append(f"{gold}:{number}")
+            continue
+        given = rating_in(rating, f"{gold}:{number}", _STS_RATINGS)
+        rows.append(_SuiteRow(f"{sentences}:{number}", first, rest.partition("\t")[0], rating=given))
+    warn_of_unrated(gold, without)
     return rows
 
 
 def _part_rows(paths: Sequence[Path], layout: _SuiteLayout, kind: _Kind) -> list[_SuiteRow]:
     """The rows of the files of a part; BadFile, naming the line, for one that cannot be right."""
-    rows, columns = list[_SuiteRow](), layout.columns
+    rows, without, columns = list[_SuiteRow](), list[str](), layout.columns
     for place, path in enumerate(paths):
         before = len(rows)
         for where, cells in _split(path, layout.split) if layout.split else read_columns(path, columns):
@@ -319,10 +323,14 @@ def _part_rows(paths: Sequence[Path], layout: _SuiteLayout, kind: _Kind) -> list
                     f"{where}: a label must be one of {', '.join(kind.labels)}; got {label[:60]!r}; correct "
                     "the line, or remove it if it is a header"
                 )
+            if row.get(_RATING, "0").strip().casefold() in NO_RATING:
+                without.append(where)
+                continue
             rating = rating_in(row[_RATING], where, kind.ratings) if _RATING in row else math.nan
             rows.append(_SuiteRow(where, row[_FIRST], row.get(_SECOND), label, rating))
         if len(rows) == before:
             raise BadFile(f"{path}: expected rows of {', '.join(columns.names)}, found none; check the file")
+    warn_of_unrated(paths[0], without)
     return rows
 
 

@@ -200,7 +200,11 @@ class Job:
             readers = [(reader or self.backbone.reader)(name) for name in (pivot, language)]
             rng = np.random.default_rng(self.request.seed)
             pairs[language] = make_pairs(
-                read_pairs(files), readers, rng=rng, device=runtime.device, progress=runtime.progress
+                read_pairs(files, self.request.space, language),
+                readers,
+                rng=rng,
+                device=runtime.device,
+                progress=runtime.progress,
             )
         return ParallelCorpus(pivot, pairs)
 

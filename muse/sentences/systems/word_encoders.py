@@ -272,7 +272,7 @@ SP_PRESETS = {
 def train_sp(job: Job) -> Fitted:
     """An SP trained on parallel text of the pivot with one language or several."""
     request, config, pivot = job.request, job.config, job.languages[0]
-    read = {name: read_pairs(files) for name, files in request.parallel_files.items()}
+    read = {name: read_pairs(files, request.space, name) for name, files in request.parallel_files.items()}
     texts = {pivot: list(chain.from_iterable(text.pivot for text in read.values()))}
     texts |= {name: list(text.other) for name, text in read.items()}
     pieces = Pieces.learned(texts, config.pieces, generator_for(request.seed, *TrainingStream.FIRST))

@@ -42,7 +42,9 @@ def test_parts_by_number_and_pairs_without_consensus(tmp_path: Path) -> None:
         (SNLI + "neutral\t\tb\nneutral\t \t\n", "nli.txt:3: expected two sentences, got two empty ones"),
         (SNLI + "neutral\ta\n", "nli.txt:2: expected 3 columns.*got 2"),
         (SICK + "1\ta\tb\tNEUTRAL\t3\tOTHER\n", "nli.txt:2: SemEval_set must be one of.*'OTHER'"),
-        ("a\tb\tneutral\n", "nli.txt:1: expected a first line of names"),
+        ("a\tb\tmaybe\n", "nli.txt:1: a label must be one of .*'maybe'"),
+        ("a\tb\tc\td\tmaybe\n", "nli.txt:1: expected 3 columns, .* got 5 .* name the columns"),
+        (f"language\t{SNLI}fr\tneutral\ta\tb\nde\tneutral\tc\td\n", "nli.txt:3: .*language, got de and fr"),
         (SNLI, "found none"),
         ("", "nli.txt: expected content"),
     ],
@@ -50,6 +52,27 @@ def test_parts_by_number_and_pairs_without_consensus(tmp_path: Path) -> None:
 def test_files_that_cannot_be_right(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(BadFile, match=message):
         read_nli(written(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "neutral\tUn chat dort.\tUn animal.\nentailment\tc\td\n-\te\tf\n",
+        "Un chat dort.,Un animal.,neutral\nc,d,entailment\ne,f,\n",
+        "ID;Satz;Satz 2;Label X\n1;Un chat dort.;Un animal.;Neutral\n2;c;d;ENTAILMENT\n3;e;f;-\n",
+        "sentence1\tsentence2\tlabel\nUn chat dort.\tUn animal.\t1\nc\td\t0\ne\tf\t-1\n",
+        '{"label": 1, "premise": "Un chat dort.", "hypothesis": "Un animal."}\n'
+        '{"premise": "c", "hypothesis": "d", "label": 0}\n{"premise": "e", "hypothesis": "f", "label": -1}\n',
+        '[{"gold_label": "neutral", "sentence1": "Un chat dort.", "sentence2": "Un animal."},\n'
+        '{"gold_label": "entailment", "sentence1": "c", "sentence2": "d"},\n'
+        '{"gold_label": "-", "sentence1": "e", "sentence2": "f"}]',
+    ],
+    ids=["no header", "CSV with a blank label", "names of one's own", "numbers", "JSON lines", "JSON"],
+)
+def test_other_tables_of_inferences(tmp_path: Path, text: str) -> None:
+    found = read_nli(written(tmp_path, text))
+    assert (found.premises, found.hypotheses) == (("Un chat dort.", "c"), ("Un animal.", "d"))
+    assert ([LABELS[one] for one in found.labels], found.undecided) == (["neutral", "entailment"], 1)
 
 
 def numbered(shared: str) -> str:

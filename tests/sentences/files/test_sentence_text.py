@@ -7,15 +7,13 @@ from pathlib import Path
 import pytest
 
 from muse.errors import BadFile, Mismatch
+from muse.evaluation.ratings import RatedPairs, read_rated
 from muse.files.tables import table_writer
 from muse.sentences.files.sentence_text import (
-    RatedSentences,
     read_aligned,
     read_documents,
-    read_pairs,
     read_parallel,
     read_probe_text,
-    read_rated_sentences,
     read_sentences,
     write_scored_pairs,
 )
@@ -59,7 +57,10 @@ PARALLEL = "The cat.\tLe chat.\r\n\n  \nA tree\t Un arbre \n"
 )
 def test_parallel_text_in_every_kind_of_table(tmp_path: Path, name: str, content: bytes) -> None:
     (tmp_path / name).write_bytes(content)
-    assert read_parallel(tmp_path / name) == (["The cat.", "A tree"], ["Le chat.", " Un arbre "])
+    assert parallel(tmp_path / name) == (
+        ["The cat.", "A tree"],
+        ["Le chat.", " Un arbre "],
+    )
 
 
 def test_sheets_and_parquet_have_ratings_too(tmp_path: Path) -> None:
@@ -69,34 +70,34 @@ def test_sheets_and_parquet_have_ratings_too(tmp_path: Path) -> None:
         with table_writer(tmp_path / name, {"score": float, "sentence1": str, "sentence2": str}) as append:
             append([2.5, "A.", "B, C."])
             append([4, "D.", "E."])
-        assert read_rated_sentences(tmp_path / name) == RatedSentences(
-            ("A.", "D."), ("B, C.", "E."), (2.5, 4.0)
-        )
+        assert read_rated(tmp_path / name) == RatedPairs(("A.", "D."), ("B, C.", "E."), (2.5, 4.0))
     with table_writer(tmp_path / "x.xlsx", {"score": float, "sentence1": str, "sentence2": str}) as append:
         append([None, "A.", "B."])
-    with pytest.raises(BadFile, match=r"x\.xlsx:muse!A2: .* got ''"):
-        read_rated_sentences(tmp_path / "x.xlsx")
+    with pytest.raises(BadFile, match=r"x\.xlsx: .* got 1 rows without a rating"):
+        read_rated(tmp_path / "x.xlsx")
 
 
 def test_rated_sentences(tmp_path: Path) -> None:
-    rated = read_rated_sentences(write(tmp_path / "a.csv", '"Yes, ""so"".",B.,2.5\n\n"C\n",D.,0\n'))
-    assert rated == RatedSentences(('Yes, "so".', "C\n"), ("B.", "D."), (2.5, 0.0))
+    rated = read_rated(write(tmp_path / "a.csv", '"Yes, ""so"".",B.,2.5\n\n"C\n",D.,0\n'))
+    assert rated == RatedPairs(('Yes, "so".', "C\n"), ("B.", "D."), (2.5, 0.0))
     for text in ('A "b, c\tD.\t4\n', 'sentence1\tsentence2\tid\tscore\nA "b, c\tD.\t1\t4\n'):
-        assert read_rated_sentences(write(tmp_path / "a.tsv", text)) == RatedSentences(
-            ('A "b, c',), ("D.",), (4.0,)
-        )
-    assert read_rated_sentences(write(tmp_path / "a", "A.\tB, c.\t4\n")).second == ("B, c.",)
+        assert read_rated(write(tmp_path / "a.tsv", text)) == RatedPairs(('A "b, c',), ("D.",), (4.0,))
+    assert read_rated(write(tmp_path / "a", "A.\tB, c.\t4\n")).second == ("B, c.",)
 
 
 def test_other_tables(tmp_path: Path) -> None:
     (tmp_path / "text.gz").write_bytes(gzip.compress(b"a\tone\nb\tx\n\na\ttwo\twith a tab\nb\t\n", mtime=0))
     assert read_documents(tmp_path / "text.gz") == {"a": ["one", "two\twith a tab"], "b": ["x"]}
     files = write(tmp_path / "en", "one\n\nthree\n"), write(tmp_path / "fr", "un\ndeux\ntrois\tet plus\n")
-    assert read_pairs(files) == (["one", "", "three"], ["un", "deux", "trois\tet plus"])
+    assert read_aligned(*files) == [["one", "", "three"], ["un", "deux", "trois\tet plus"]]
     text = "tr\tPAST\tIl vint .\n\nva\tPRES\tIl vient .\nte\tPAST\tElle alla .\n"
     assert read_probe_text(write(tmp_path / "x.txt", text)) == (
         ("tr", "va", "te"), ("PAST", "PRES", "PAST"), ("Il vint .", "Il vient .", "Elle alla .")
     )  # fmt: skip
+
+
+def parallel(path: Path) -> object:
+    return read_parallel(path, ("en", "fr"))
 
 
 PROBE = "tr\tA\tx\n"
@@ -105,10 +106,10 @@ PROBE = "tr\tA\tx\n"
 @pytest.mark.parametrize(
     ("read", "text", "message"),
     [
-        (read_parallel, "a\tb\njust one\n", r"/a:2: expected 2 columns, .* got 1"),
-        (read_parallel, "a\tb\tc\n", r"/a:1: expected 2 columns, .* got 3 .* cut -f1,2"),
-        (read_parallel, "", "empty file"),
-        (read_parallel, "\n \n", r"/a: .* found none"),
+        (parallel, "a\tb\njust one\n", r"/a:2: expected 2 columns, .* got 1"),
+        (parallel, "a\tb\tc\n", r"/a:1: expected 2 columns, .* got 3 .* name the columns"),
+        (parallel, "", "empty file"),
+        (parallel, "\n \n", r"/a: .* found none"),
         (read_documents, "a\tone\njust a sentence\n", r"/a:2: expected 2 columns"),
         (read_documents, "\tone\n", r"/a:1"),
         (read_documents, "a\tone\nb\ttwo\n", "2 with at most one"),
@@ -118,14 +119,14 @@ PROBE = "tr\tA\tx\n"
         )),
         (read_probe_text, f"{PROBE}tr\tB\ty\n", "found none of va, te"),
         (read_probe_text, f"{PROBE}va\tA\ty\nte\tA\tz\n", "got 'A' alone"),
-        (read_rated_sentences, "A.,B.,1\nA.,B.\n", r"/a:2: expected 3 columns, .* got 2"),
-        (read_rated_sentences, "A, b.,C.,1\n", r"/a:1: expected 3 columns, .* got 4"),
-        (read_rated_sentences, "A.,B.,1\nA.,B.,high\n", r"/a:2: .* got 'high'"),
-        (read_rated_sentences, "A.,B.,nan\n", "got 'nan'"),
-        (read_rated_sentences, "A.,B.,inf\n", "got 'inf'"),
-        (read_rated_sentences, 'A.,B.,1\n"A.,B.,2\n', r"/a:2: expected cells"),
-        (read_rated_sentences, "A.\rx,B.,1\nC.,D.,2\n", r"/a:1: "),
-        (read_rated_sentences, "a\tb\n\xff", r"/a:1: expected 3 columns"),
+        (read_rated, "A.,B.,1\nA.,B.\n", r"/a:2: expected 3 columns, .* got 2"),
+        (read_rated, "A, b.,C.,1\n", r"/a:1: expected 3 columns, .* got 4"),
+        (read_rated, "A.,B.,1\nA.,B.,high\n", r"/a:2: .* got 'high'"),
+        (read_rated, "A.,B.,nan\n", "got 'nan'"),
+        (read_rated, "A.,B.,inf\n", "got 'inf'"),
+        (read_rated, 'A.,B.,1\n"A.,B.,2\n', r"/a:2: expected cells"),
+        (read_rated, "A.\rx,B.,1\nC.,D.,2\n", r"/a:1: "),
+        (read_rated, "a\tb\n\xff", r"/a:1: expected 3 columns"),
     ],
 )  # fmt: skip
 def test_tables_that_cannot_be_right(

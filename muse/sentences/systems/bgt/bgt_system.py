@@ -65,7 +65,7 @@ PRESETS = {
 def train_bgt(job: Job) -> Fitted:
     """A BGT on parallel text."""
     request, config, languages = job.request, job.config, job.languages
-    text = read_pairs(request.parallel)
+    text = read_pairs(request.parallel, request.space, request.language)
     tokens = _tokens(job, text)
     pairs = _pairs(job, text, tokens)
     generator = generator_for(request.seed, *TrainingStream.SECOND)
