@@ -4,7 +4,6 @@
         [--shared ../shared]
 
 Two English spaces are aligned without strings (`--no-identical --answers csls`); right is a word's own
-<<<<<<< HEAD
 spelling. P@1 of the words that both have, by the rank of the word in the first, beside Procrustes on three
 quarters of these words, which answers the last. Of novels (fastText, 300 dimensions), the web (GloVe, 50)
 and Wikipedia twice (word2vec of Zhang et al., 2017, 50). A space that is in the folder is not made again.
@@ -20,31 +19,14 @@ from numpy.typing import NDArray
 from torch.nn.functional import normalize
 
 from benchmarks.support.kept_rows import Row, append, interval_columns, with_interval
-=======
-spelling. P@1 of the words that both have, by the rank of the word in the first: of novels (fastText, 300
-dimensions), the web (GloVe, 50), and Wikipedia twice (word2vec of Zhang et al., 2017, 50).
-"""
-
-from collections.abc import Iterator
-from pathlib import Path
-
-import numpy as np
-
-from benchmarks.support.kept_rows import Row, append, with_interval
->>>>>>> e0785502945cbc8af42f8d8a44a1f8aee588d0c2
 from benchmarks.support.options import NEEDED, command_line
 from benchmarks.support.pairs import SHARED
 from benchmarks.support.tables import commit, muse, today
 from muse.evaluation.score import bootstrap_interval
-<<<<<<< HEAD
 from muse.procrustes import procrustes
 from muse.search.retrieval import Retrieval, best_targets
 from muse.space import load_space
 from muse.vectors import Vectors
-=======
-from muse.search.retrieval import Retrieval, best_targets
-from muse.space import load_space
->>>>>>> e0785502945cbc8af42f8d8a44a1f8aee588d0c2
 
 FILES = {
     "novels": "vectors/en.vec.gz", "glove": "vectors-web/en.glove50.vec.gz",
@@ -52,7 +34,6 @@ FILES = {
 }  # fmt: skip
 PAIRS = "wiki-wiki2,wiki-glove,novels-glove,novels-wiki"
 FIRST, SECOND = "en", "qaa"  # a language needs a code: one for private use
-<<<<<<< HEAD
 RETRIEVALS = ("nn", "csls")
 FOLDS = 4  # on the common words of three folds, for those of the last
 BANDS = (0, 1_000, 2_500, 5_000, 10_000, 30_000)
@@ -116,48 +97,13 @@ def banded(about: Row, right: NDArray[np.bool_], gold: NDArray[np.int64]) -> Ite
                 "words": len(hits), **with_interval("p_at_1", 100 * hits.mean(), ends), "commit": commit(),
                 "date": today(),
             }  # fmt: skip
-=======
-BANDS = (0, 1_000, 2_500, 5_000, 10_000, 30_000)
-COLUMNS = (
-    "pair", "verdict", "confidence", "init", "retrieval", "from_rank", "to_rank", "words", "p_at_1",
-    "p_at_1_low", "p_at_1_high", "commit", "date",
-)  # fmt: skip
-
-
-def rows(pair: str, work: Path, shared: Path) -> Iterator[Row]:
-    """Yields the rows of a pair of spaces: of each retrieval and band, and of all ranks."""
-    files = [shared / "data" / FILES[name] for name in pair.split("-")]
-    run = muse(
-        "align", "--src", FIRST, "--tgt", SECOND, "--src-emb", files[0], "--tgt-emb", files[1],
-        "--no-identical", "--answers", "csls", "--threads", "1", "--out", work / pair, "--force",
-    )  # fmt: skip
-    about = {"pair": pair, **{name: run.fields[name] for name in ("verdict", "confidence", "init")}}
-    space = load_space(work / pair)
-    source, target = space.vectors(FIRST), space.vectors(SECOND)
-    gold = np.array([target.index.get(word, -1) for word in source.words])  # (n,)
-    for name in ("nn", "csls"):
-        right = best_targets(source.tensor(), target.tensor(), Retrieval(name)).numpy() == gold
-        for low, high in (*zip(BANDS, BANDS[1:], strict=False), (0, BANDS[-1])):
-            hits = right[low:high][gold[low:high] >= 0]
-            if len(hits):
-                ends = bootstrap_interval(hits, np.random.default_rng(0))
-                figures = with_interval("p_at_1", 100 * hits.mean(), ends)
-                yield {
-                    **about, "retrieval": name, "from_rank": low, "to_rank": high, "words": len(hits),
-                    **figures, "commit": commit(), "date": today(),
-                }  # fmt: skip
->>>>>>> e0785502945cbc8af42f8d8a44a1f8aee588d0c2
 
 
 def main() -> None:
     """Appends the rows of each pair."""
     asked = command_line(__doc__, work=NEEDED, out=NEEDED, pairs=PAIRS, shared=SHARED)
     for pair in asked.pairs.split(","):
-<<<<<<< HEAD
         append(asked.out, rows(pair, aligned(pair, asked.work, asked.shared)), COLUMNS, decimals=4)
-=======
-        append(asked.out, rows(pair, asked.work, asked.shared), COLUMNS, decimals=4)
->>>>>>> e0785502945cbc8af42f8d8a44a1f8aee588d0c2
 
 
 if __name__ == "__main__":
