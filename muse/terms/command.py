@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,6 +15,8 @@ from muse.options import Common, Languages, Threads, option
 
 if TYPE_CHECKING:
     from muse.space import Space
+    from muse.terms.decisions import Decisions
+    from muse.terms.rows import GlossaryRow
 
 WEIRD = 2.3  # the domain score of words that are terms: ten times as frequent as their ranks let expect
 NO_EDGE = 2.0  # an association that no unit has
@@ -118,19 +121,26 @@ def terms(options: TermsOptions) -> Report:
             )
         for path, form in outs.items():
             write_glossary(path, form, rows, way, decided)
-        firsts, files = [row for row in rows if row.rank == 1], [*map(str, outs)]
-        sure = sum(not row.unsure for row in firsts)
-        fields: dict[str, Any] = {
-            "terms": len(firsts), "translations": len(rows), "more_likely_right": sure, "out": files[0],
-            "files": files, "accepted": len(decided.accepted), "rejected": len(decided.rejected),
-            "verdict": label, "passed": label != "failed",
-        }  # fmt: skip
+        fields = _told(rows, decided, [*map(str, outs)], label)
         if options.save_space is not None:
             made = add_counted_units(space, options.save_space, read, config=config)
             fields["units"] = {language: len(made.units(language)) for language in way}
             fields["saved_space"] = str(options.save_space)
-    line = f"{len(firsts)} terms in {', '.join(files)}, {sure} of them more likely right than wrong"
-    return fields, [line, f"the alignment of the texts is judged {label}"]
+    line = f"{fields['terms']} terms in {', '.join(fields['files'])}, {fields['more_likely_right']} of them"
+    return fields, [f"{line} more likely right than wrong", f"the alignment of the texts is judged {label}"]
+
+
+def _told(
+    rows: Sequence[GlossaryRow], decided: Decisions, files: list[str], label: str | None
+) -> dict[str, Any]:
+    """What is told of a glossary in these files."""
+    firsts = [row for row in rows if row.rank == 1]
+    return {
+        "terms": len(firsts), "translations": len(rows),
+        "more_likely_right": sum(not row.unsure for row in firsts), "out": files[0], "files": files,
+        "accepted": len(decided.accepted), "rejected": len(decided.rejected), "verdict": label,
+        "passed": label != "failed",
+    }  # fmt: skip
 
 
 def _general(options: TermsOptions) -> tuple[Space | None, tuple[str, str]]:

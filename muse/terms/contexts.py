@@ -87,7 +87,7 @@ class UnitIndex(ShortRepr):
 class ContextSums(ShortRepr):
     """What stands around e entries: the weighted sums of rows before and behind, (e, 2 d), of `counts` (e,).
 
-    `weights` (e, 2) are the sums of their weights. Sums of several texts add up.
+    `weights` (e, 2) are the sums of their weights.
     """
 
     sums: Matrix
@@ -98,10 +98,6 @@ class ContextSums(ShortRepr):
         """The mean rows before and behind, (e, 2 d); zeros where nothing is known of a side."""
         d = self.sums.shape[1] // 2
         return np.asarray(self.sums / np.repeat(np.maximum(self.weights, 1e-9), d, axis=1))
-
-    def __add__(self, other: ContextSums) -> ContextSums:
-        """The sums of two texts."""
-        return ContextSums(self.sums + other.sums, self.weights + other.weights, self.counts + other.counts)
 
 
 def rarity_weights(text: NumberedText) -> Matrix:

@@ -84,17 +84,13 @@ class Decisions:
             for term in found for one in term.translations
             if (pair := (term.term, one.target)) in self.accepted or pair in self.rejected
         ]  # fmt: skip
-        odds = np.array([_odds(share) for share, _ in known])
+        known_shares = np.clip([share for share, _ in known], _NEAREST_CERTAIN, 1 - _NEAREST_CERTAIN)
+        odds = np.log(known_shares / (1 - known_shares))
         right, shift = np.array([accepted for _, accepted in known], float), 0.0
         for _ in range(_STEPS):
             shares = 1 / (1 + np.exp(-odds - shift))
             shift += float(((right - shares).sum() - shift) / ((shares * (1 - shares)).sum() + 1))
         return shift
-
-
-def _odds(share: float) -> float:
-    share = min(max(share, _NEAREST_CERTAIN), 1 - _NEAREST_CERTAIN)
-    return math.log(share / (1 - share))
 
 
 def read_decisions(path: Path) -> Decisions:

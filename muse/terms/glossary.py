@@ -279,7 +279,9 @@ def find_terms(
     table = unit_answers(space, (source, target), (own, other), config, model)
     counts = np.rint(np.exp(other.frequency) * target.text.tokens - HALF).astype(np.int64)
     terms = list[FoundTerm]()
-    for place, (name, count, *numbers) in enumerate(zip(source.names, *source.units.numbers, strict=True)):
+    units = source.units
+    known = (one.tolist() for one in (units.counts, units.association, units.c_value, units.domain))
+    for place, (name, count, *numbers) in enumerate(zip(source.names, *known, strict=True)):
         best = slice(*table.pointers[place : place + 2])
         columns, shares = table.columns[best][:top], table.probability[best][:top].tolist()
         sides = ([other.names[one] for one in columns.tolist()], shares, counts[columns].tolist())

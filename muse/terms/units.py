@@ -64,13 +64,6 @@ class Units(ShortRepr):
         association, c_value, domain = (one[some] for one in (self.association, self.c_value, self.domain))
         return Units(words, self.counts[some], association, c_value, domain)
 
-    @property
-    def numbers(self) -> tuple[list[int], list[float], list[float], list[float]]:
-        """What is known of the units, as lists."""
-        return (
-            self.counts.tolist(), self.association.tolist(), self.c_value.tolist(), self.domain.tolist()
-        )  # fmt: skip
-
 
 def find_units(sequences: Sequence[Sequences], ranks: Numbers, config: UnitConfig | None = None) -> Units:
     """The units among sequences of words; `ranks` (v,) are those of words in a space, its size of others."""

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import scipy
 
+from benchmarks.words.units import learned
 from muse.embedding.corpus import write_corpora
 from muse.examples.index import Example
 from muse.files import read_lexicon
@@ -186,7 +187,7 @@ def test_the_model_is_that_of_highest_likelihood() -> None:
     values[:, FEATURES.index("one word")] = alone
     truth = 2 * values[:, 0] * alone - values[:, 1] * ~alone - 0.5
     right = rng.random(8_000) < 1 / (1 + np.exp(-truth))
-    model = TermModel.learned(values, right)
+    model = learned(values, right)
     of_units, of_words = model.weights.reshape(2, -1)
     np.testing.assert_allclose([of_units[0], of_units[1]], [0, -1], atol=0.15)
     np.testing.assert_allclose([of_words[0], of_words[1]], [2, 0], atol=0.15)
