@@ -15,7 +15,7 @@ from muse.alignment import Alignment
 from muse.learn.initialise.gromov import GromovConfig, gromov
 from muse.learn.pair import LanguagePair
 from muse.learn.refine import FIRST_ROUNDS, RefineConfig, refine
-from muse.learn.verdict import judge, null_agreement
+from muse.learn.verdict import NullRate, judge, null_agreement
 from muse.procrustes import procrustes
 from muse.search.retrieval import Retrieval, best_targets
 from muse.vectors import Matrix, Vectors
@@ -83,7 +83,7 @@ class Condition:
         return next(made).source_map
 
     @cached_property
-    def null(self) -> float:
+    def null(self) -> NullRate:
         """What a wrong mapping finds again, the same for every run, as in one muse align."""
         return null_agreement(self.pair, np.random.default_rng(2))
 

@@ -31,12 +31,12 @@ from benchmarks.support.pairs import SHARED
 from benchmarks.support.sentence_measures import NOTHING, TAUGHT
 from benchmarks.support.sentence_sets import PIVOT, Aligned, beside_english, retrieval_sets, training
 from benchmarks.support.tables import commit, muse, today
+from muse.evaluation.ratings import read_rated
 from muse.evaluation.score import bootstrap_interval
 from muse.search.retrieval import PairScore
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.evaluation.retrieval import Queries, different, sentence_ranks
 from muse.sentences.evaluation.sts import evaluate_sts
-from muse.sentences.files.sentence_text import read_rated_sentences
 from muse.sentences.loading import load_encoder
 from muse.space import Space, load_space
 from muse.vectors import Matrix
@@ -106,7 +106,7 @@ def speed(encoder: Encoder, sentences: Sequence[str]) -> float:
 
 def similarity(encoder: Encoder, data: Path) -> dict[str, float]:
     """Spearman's correlation x 100 on STS-B's test part, and its interval."""
-    rated = {one: read_rated_sentences(data / f"sts/stsb-{one}-test.csv") for one in encoder.languages}
+    rated = {one: read_rated(data / f"sts/stsb-{one}-test.csv") for one in encoder.languages}
     pairs = {"sts_en": (PIVOT, PIVOT), "sts_across": (encoder.languages[0], PIVOT)}
     found: dict[str, float] = {}
     for name, (first, second) in list(pairs.items())[: len(encoder.languages)]:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.support.sentence_sets import PIVOT, Aligned
+from muse.evaluation.ratings import read_rated
 from muse.evaluation.score import Signature
 from muse.search.retrieval import PairScore
 from muse.sentences.encoders.encoder import SentenceEncoder
@@ -14,7 +15,6 @@ from muse.sentences.evaluation.classifier import ClassifierConfig, Labelled, Par
 from muse.sentences.evaluation.probing import Probe, ProbeScore, evaluate_probe
 from muse.sentences.evaluation.retrieval import Queries, different, sentence_ranks
 from muse.sentences.evaluation.sts import StsScore, evaluate_sts
-from muse.sentences.files.sentence_text import read_rated_sentences
 
 TAUGHT = 5_000  # sentences of each language that the weights of words are learned from
 NOTHING = Signature("", "")  # the tables say it
@@ -36,7 +36,7 @@ def sides_of(other: str) -> tuple[tuple[str, str], ...]:
 
 def similarity(encoder: SentenceEncoder, data: Path, languages: tuple[str, str]) -> StsScore:
     """How cosines agree with people's ratings of STS-B's test pairs, whose sides are in these languages."""
-    one, two = (read_rated_sentences(data / "sts" / f"stsb-{name}-test.csv") for name in languages)
+    one, two = (read_rated(data / "sts" / f"stsb-{name}-test.csv") for name in languages)
     x, y = encoder.encode(one.first, languages[0]), encoder.encode(two.second, languages[1])
     return evaluate_sts(x.matrix, y.matrix, np.array(one.ratings), NOTHING, rng=np.random.default_rng(0))
 

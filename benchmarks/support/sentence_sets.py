@@ -54,7 +54,7 @@ def training(data: Path, language: str) -> Aligned:
     path = data / "parallel" / f"tatoeba.en-{language}.train.tsv.gz"
     if not path.exists():
         return Aligned("none", [], [])
-    text = read_parallel(path)
+    text = read_parallel(path, (PIVOT, language))
     order = np.random.default_rng(0).permutation(len(text.pivot)).tolist()
     sides = ([side[place] for place in order] for side in (text.other, text.pivot))
     return Aligned("tatoeba train", *sides)
@@ -69,7 +69,7 @@ def retrieval_sets(data: Path, language: str) -> list[Aligned]:
         found.append(Aligned(f"tatoeba.{name}-eng", *(list(read_lines(side)) for side in sides)))
     path = data / "parallel" / f"tatoeba.en-{language}.test.tsv.gz"
     if path.exists():
-        text = read_parallel(path)
+        text = read_parallel(path, (PIVOT, language))
         found.append(Aligned("tatoeba test", list(text.other), list(text.pivot)))
     sides = [data / "parallel" / f"multi30k.test_2016_flickr.{side}.gz" for side in (language, PIVOT)]
     if sides[0].exists():

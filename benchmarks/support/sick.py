@@ -10,8 +10,8 @@ import os
 import tempfile
 from pathlib import Path
 
+from muse.evaluation.ratings import RatedPairs
 from muse.files.plain_text import read_lines
-from muse.sentences.files.sentence_text import RatedSentences
 
 COLUMNS = ("pair_ID", "sentence_A", "sentence_B", "relatedness_score", "entailment_judgment", "SemEval_set")
 _NAMES = {"train": "TRAIN", "dev": "TRIAL", "test": "TEST"}
@@ -31,7 +31,7 @@ def official(data: Path) -> Path:
     return path
 
 
-def related(path: Path, part: str) -> RatedSentences:
+def related(path: Path, part: str) -> RatedPairs:
     """The pairs of a part, train or test, of that file, with the ratings of their relatedness, 1 to 5."""
     first, *lines = read_lines(path)
     header, rows = first.split("\t"), list[tuple[str, str, float]]()
@@ -41,4 +41,4 @@ def related(path: Path, part: str) -> RatedSentences:
         if cells[header.index(COLUMNS[-1])] == _NAMES[part]:
             one, two, rating = (cells[place] for place in places)
             rows.append((one, two, float(rating)))
-    return RatedSentences(*zip(*rows, strict=True))
+    return RatedPairs(*zip(*rows, strict=True))

@@ -54,7 +54,7 @@ def written(data: Path, folder: Path, tatoeba: int, seed: int = 0) -> Text:
 
 def _pairs(data: Path, language: str, tatoeba: int, drawn: random.Random) -> Pairs:
     captions = [read_lines(data / "parallel" / f"multi30k.train.{name}.gz") for name in (PIVOT, language)]
-    text = read_parallel(data / "parallel" / f"tatoeba.{PIVOT}-{language}.train.tsv.gz")
+    text = read_parallel(data / "parallel" / f"tatoeba.{PIVOT}-{language}.train.tsv.gz", (PIVOT, language))
     pairs = list(zip(text.pivot, text.other, strict=True))
     chosen = [*zip(*captions, strict=True), *drawn.sample(pairs, min(tatoeba, len(pairs)))]
     return [(one_line(first), one_line(second)) for first, second in chosen]

@@ -51,7 +51,7 @@ from muse.sentences.encoders.ragged import passes
 from muse.sentences.evaluation.classifier import ClassifierConfig
 from muse.sentences.evaluation.transfer import TransferConfig, evaluate_transfer
 from muse.sentences.files.nli import LABELS, read_nli
-from muse.sentences.files.sentence_text import read_pairs
+from muse.sentences.files.sentence_text import read_parallel
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.backbone import SpaceBackbone
 from muse.sentences.systems.network_encoder import NetworkEncoder
@@ -217,7 +217,7 @@ def parallel(bench: Bench, core: SpaceBackbone, other: str) -> PairExamples:
     """Translations and negatives of the parallel text."""
     languages = (ENGLISH, other)
     pairs = make_pairs(
-        read_pairs((bench.text.parallel[other],)), [core.reader(name) for name in languages],
+        read_parallel(bench.text.parallel[other], languages), [core.reader(name) for name in languages],
         rng=np.random.default_rng(bench.seed), device="cpu", progress=Progress(quiet=True),
     )  # fmt: skip
     return TranslationExamples(pairs, languages, bench.seed)

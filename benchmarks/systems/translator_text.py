@@ -68,7 +68,7 @@ def test_pairs(data: Path, language: str, name: str) -> Pairs:
     """The pairs of a test set, English first."""
     path = data / "parallel" / TESTS[name]
     if name == "tatoeba":
-        text = read_parallel(str(path).format(pair=f"{PIVOT}-{language}"))
+        text = read_parallel(Path(str(path).format(pair=f"{PIVOT}-{language}")), (PIVOT, language))
         return list(zip(text.pivot, text.other, strict=True))
     sides = [list(read_lines(str(path).format(language=one))) for one in (PIVOT, language)]
     return list(zip(*sides, strict=True))
@@ -82,7 +82,9 @@ def held_out_pairs(data: Path, text: Text, language: str, name: str) -> Pairs:
         for place, side in enumerate(known)
     ]
     if name == "tatoeba":
-        found = read_parallel(data / "parallel" / f"tatoeba.{PIVOT}-{language}.train.tsv.gz")
+        found = read_parallel(
+            data / "parallel" / f"tatoeba.{PIVOT}-{language}.train.tsv.gz", (PIVOT, language)
+        )
         pairs = list(zip(found.pivot, found.other, strict=True))
         random.Random(1).shuffle(pairs)
     else:
@@ -93,7 +95,7 @@ def held_out_pairs(data: Path, text: Text, language: str, name: str) -> Pairs:
 
 def _pairs(data: Path, language: str, kinds: Sequence[str], drawn: random.Random) -> Pairs:
     captions = [read_lines(data / "parallel" / f"multi30k.train.{name}.gz") for name in (PIVOT, language)]
-    text = read_parallel(data / "parallel" / f"tatoeba.{PIVOT}-{language}.train.tsv.gz")
+    text = read_parallel(data / "parallel" / f"tatoeba.{PIVOT}-{language}.train.tsv.gz", (PIVOT, language))
     described = list(zip(*captions, strict=True))
     count = len(described) * len(TESTS) // len(kinds)
     said = drawn.sample(list(zip(text.pivot, text.other, strict=True)), count)
