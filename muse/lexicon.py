@@ -3,12 +3,13 @@
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from textwrap import shorten
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from muse.errors import Mismatch
+from muse.errors import BadSetting, Mismatch
 from muse.orthography import SEVERAL, casefolded
 from muse.progress import printable
 from muse.vectors import WordIndex, rows_of_repeated
@@ -247,3 +248,46 @@ def spelling_note(counts: Counter[str]) -> str:
     return f"{total:,} pair{' differs' if total == 1 else 's differ'} in {which} alone" + (
         f": {parts}" if len(counts) > 1 else ""
     )
+
+
+def lexicon_of(frame: Any) -> Lexicon:
+    """The Lexicon in a DataFrame with the columns source and target.
+
+    It has the scores and the probabilities of columns of these names in which none is missing.
+    """
+    missing = {"source", "target"} - set(frame.columns)
+    if missing:
+        raise Mismatch(
+            f"a dictionary needs the columns source and target, got {list(frame.columns)}; rename them"
+        )
+    words = [frame[side].tolist() for side in ("source", "target")]
+    for column in words:
+        if not all(isinstance(word, str) and word for word in column):
+            raise Mismatch("a dictionary needs a word in every row, got something else; drop those rows")
+    return Lexicon(
+        tuple(zip(*words, strict=True)), *(_numbers(frame, one) for one in ("score", "probability"))
+    )
+
+
+def _numbers(frame: Any, column: str) -> tuple[float, ...] | None:
+    known = column in frame.columns and len(frame) and frame[column].notna().all()
+    return tuple(float(number) for number in frame[column]) if known else None
+
+
+def held_lexicon(given: Any) -> Lexicon:
+    """The pairs in a Lexicon, a DataFrame, a dict, or pairs of words; BadSetting for anything else."""
+    if isinstance(given, Lexicon):
+        return given
+    if hasattr(type(given), "columns"):
+        return lexicon_of(given)
+    listed = given.items() if isinstance(given, Mapping) else given
+    pairs = list(listed) if isinstance(listed, Iterable) and not isinstance(listed, str) else []
+    if not pairs or not all(
+        isinstance(pair, tuple | list) and len(pair) == 2 and all(isinstance(word, str) for word in pair)
+        for pair in pairs
+    ):
+        raise BadSetting(
+            "a dictionary must be a file, a Lexicon, a DataFrame or pairs of words, got "
+            f"{shorten(repr(given), 60)}; give [(word, translation), ...]"
+        )
+    return Lexicon(tuple((pair[0], pair[1]) for pair in pairs))

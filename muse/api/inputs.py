@@ -30,8 +30,8 @@ from muse.files.vectors.table import (
 )
 from muse.learn.bilingual import check_pair, normalise_in_place
 from muse.learn.held_vectors import HeldVectors
-from muse.learn.settings import AlignConfig, VectorSource
-from muse.lexicon import Lexicon
+from muse.learn.settings import AlignConfig, HeldPairs, VectorSource
+from muse.lexicon import Lexicon, held_lexicon
 from muse.optional import load
 from muse.orthography import plain
 from muse.progress import Progress
@@ -122,25 +122,30 @@ def _table_of(held: HeldVectors, path: Path) -> Table:
     return items_table(path, held.rows) if held.words is None else words_table(path, held.words, held.rows)
 
 
-def read_dictionary(path: Path, languages: tuple[str, str] | None = None, form: str | None = None) -> Lexicon:
-    """The pairs of a dictionary; says on the log how a third column of numbers is read.
+def read_dictionary(
+    given: Path | HeldPairs, languages: tuple[str, str] | None = None, form: str | None = None
+) -> Lexicon:
+    """The pairs of a dictionary, a file or what Python holds; says on the log how scores are read.
 
     `languages` are those of its words where the file names them, the source first; `form` is its format.
     """
-    lexicon = read_lexicon(path, languages=languages, form=form)
+    if isinstance(given, HeldPairs):
+        lexicon = held_lexicon(given.pairs)
+    else:
+        lexicon = read_lexicon(given, languages=languages, form=form)
     for side, name in enumerate(("source", "target")):
         if len(lexicon) > 1 and len({pair[side] for pair in lexicon.pairs}) == 1:
             log.warning(
                 "%s: all %d pairs have the same %s word, %r; that teaches and tests next to nothing: give "
                 "pairs of different words, a few dozen or more",
-                path, len(lexicon), name, lexicon.pairs[0][side],
+                given, len(lexicon), name, lexicon.pairs[0][side],
             )  # fmt: skip
     # Whether scores are weights depends on their range, which their author may not have had in mind.
     if lexicon.scores is None or lexicon.probabilities is not None:
         return lexicon
     read = "from 0 to 1, is read as the weights of the pairs"
     none = "is no weight, since it is not from 0 to 1: all pairs count alike"
-    log.info("%s: the third column%s", path, f" {none}" if lexicon.weights is None else f", {read}")
+    log.info("%s: the third column%s", given, f" {none}" if lexicon.weights is None else f", {read}")
     return lexicon
 
 

@@ -18,6 +18,7 @@ from muse.errors import BadFile, BadSetting
 from muse.files.atomic import atomic_path, make_parents
 from muse.files.json_text import parse_json
 from muse.files.parquet import open_parquet, require_pyarrow
+from muse.files.source import regular_bytes
 from muse.files.writing import check_folder, replaced
 
 MANIFEST = "_manifest.json"
@@ -132,7 +133,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """The manifest of a folder of parts; BadFile if it is none."""
     path = folder / MANIFEST
     try:
-        manifest = parse_json(path.read_bytes(), "surrogateescape")
+        manifest = parse_json(regular_bytes(path), "surrogateescape")
     except (OSError, ValueError) as error:
         raise BadFile(f"{path}: expected the manifest of parts, got {error}; make them again") from error
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT or "settings" not in manifest:

@@ -30,7 +30,7 @@ from muse.files.encoder_folder import (
     read_settings,
     tokenizers_tried,
 )
-from muse.files.source import DAMAGED
+from muse.files.source import DAMAGED, regular_bytes
 from muse.files.space_folder import checksum
 from muse.files.vectors.static import static_rows
 from muse.optional import library
@@ -146,7 +146,7 @@ def module_of(folder: Path) -> FirstModule | None:
 def _kept(path: Path, count: int) -> Matrix | None:
     """The rows (n, d) of this number of words that `_keep` wrote; None without a whole file."""
     try:
-        parts = arrays_of(path.read_bytes()) if path.exists() else {}
+        parts = arrays_of(regular_bytes(path)) if path.exists() else {}
         rows = parts.get("rows", np.zeros(0))
         fits = rows.ndim == 2 and len(rows) == count and rows.dtype == np.float32
         return rows if fits else None

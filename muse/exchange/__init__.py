@@ -1,18 +1,17 @@
 """Exchange: vectors, dictionaries and spaces as objects of gensim, pandas and scikit-learn, and back."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
-from textwrap import shorten
 from typing import Any
 
 import numpy as np
 
-from muse.errors import BadSetting, Mismatch
+from muse.errors import Mismatch
 from muse.files import read_lexicon
-from muse.lexicon import Entry, Lexicon
+from muse.lexicon import Entry, Lexicon, held_lexicon, lexicon_of
 from muse.optional import library
 from muse.vectors import Vectors
 
@@ -42,23 +41,6 @@ def table_frame(rows: Iterable[Sequence[Any]], columns: Sequence[str]) -> Any:
     return frames.DataFrame(list(rows), columns=list(columns))
 
 
-def lexicon_of(frame: Any) -> Lexicon:
-    """The Lexicon in a DataFrame with the columns source and target.
-
-    It has the scores and the probabilities of columns of these names in which none is missing.
-    """
-    missing = {"source", "target"} - set(frame.columns)
-    if missing:
-        raise Mismatch(
-            f"a dictionary needs the columns source and target, got {list(frame.columns)}; rename them"
-        )
-    words = [frame[side].tolist() for side in ("source", "target")]
-    for column in words:
-        if not all(isinstance(word, str) and word for word in column):
-            raise Mismatch("a dictionary needs a word in every row, got something else; drop those rows")
-    return Lexicon(tuple(zip(*words, strict=True)), _numbers(frame, "score"), _numbers(frame, "probability"))
-
-
 def lexicon_from(given: Any, languages: tuple[str, str] | None = None, form: str | None = None) -> Lexicon:
     """The pairs of a file, a Lexicon, a DataFrame, or pairs of words; BadSetting for anything else.
 
@@ -68,29 +50,9 @@ def lexicon_from(given: Any, languages: tuple[str, str] | None = None, form: str
     >>> lexicon_from([("roi", "king"), ("reine", "queen")])
     Lexicon(2 pairs: roi king, reine queen)
     """
-    if isinstance(given, Lexicon):
-        return given
     if isinstance(given, str | PathLike):
         return read_lexicon(Path(given), languages=languages, form=form)
-    if hasattr(type(given), "columns"):
-        return lexicon_of(given)
-    pairs = (
-        list(given.items() if isinstance(given, Mapping) else given) if isinstance(given, Iterable) else []
-    )
-    if not pairs or not all(
-        isinstance(pair, tuple | list) and len(pair) == 2 and all(isinstance(word, str) for word in pair)
-        for pair in pairs
-    ):
-        raise BadSetting(
-            "a dictionary must be a file, a Lexicon, a DataFrame or pairs of words, got "
-            f"{shorten(repr(given), 60)}; give [(word, translation), ...]"
-        )
-    return Lexicon(tuple((pair[0], pair[1]) for pair in pairs))
-
-
-def _numbers(frame: Any, column: str) -> tuple[float, ...] | None:
-    known = column in frame.columns and len(frame) and frame[column].notna().all()
-    return tuple(float(number) for number in frame[column]) if known else None
+    return held_lexicon(given)
 
 
 def _entries(lexicon: Lexicon) -> list[Entry]:

@@ -123,14 +123,14 @@ class PartialFile:
 
 def download(url: str, part: PartialFile, retries: RetryPolicy, tick: Tick) -> None:
     """Complete `part`, to the length given by the server; BadFile if that fails."""
-    failures = 0
+    failures, most = 0, part.size()  # bytes: those that are discarded and sent again are no progress
     while True:
-        before = part.size()
         try:
             _attempt(url, part, retries, tick)
             return
         except _Retry as again:
-            failures = 0 if part.size() > before else failures + 1
+            failures = 0 if part.size() > most else failures + 1
+            most = max(most, part.size())
             if failures >= retries.tries:
                 raise BadFile(
                     f"{url}: {again}, {failures} times in a row; run the command again later to resume"

@@ -5,7 +5,8 @@ Dictionaries made for people list several translations in a cell. Only what clea
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import product
 
 from muse.errors import BadFile
 from muse.orthography import BRACKETED, without_gloss
@@ -90,7 +91,7 @@ def _are_translations(parts: Sequence[str], *, bare: bool) -> bool:
     return len(set(parts)) == len(parts)
 
 
-def pairs_of_cells(source: str, target: str) -> list[tuple[str, str]]:
+def pairs_of_cells(source: str, target: str) -> Iterable[tuple[str, str]]:
     """The pairs that two cells have: each translation of the one with each of the other.
 
     If both have as many parts, such as il/elle and he/she, nothing says which belong together: they stay
@@ -104,7 +105,7 @@ def pairs_of_cells(source: str, target: str) -> list[tuple[str, str]]:
     sources = [source] if _has_bare_slash(source) else split_translations(source)
     if len(sources) == len(targets) > 1:
         return [(source, target)]
-    return [(one, two) for one in sources for two in targets]
+    return product(sources, targets)
 
 
 def read_number(cell: str, where: str) -> float:

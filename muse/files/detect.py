@@ -208,14 +208,14 @@ def _is_store(file: Beginning) -> bool:
 
 
 # Lists of numbers as JSON, numpy, Postgres and Python's tuples write them; some leave out the middle.
-_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+_NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
 _CELL = re.compile(
     rf"\s*(?:(?:array|tensor)\(\s*)?[\[({{]\s*({_NUMBER}(?:(?:\s*,\s*|\s+){_NUMBER})+)\s*,?\s*[\])}}]"
     r"(?:\s*,\s*dtype=[\w.]+)?\)?\s*"
 )
 _SCALAR = re.compile(r"np\.float\d+\(([^()]*)\)")  # as numpy 2 writes those of a list
-_DECIMAL_COMMAS = re.compile(r"[^.]*(?:\d,\d[^.]*\d,?\s+[-+]?\d|\d,?\s+[-+]?\d+,\d)[^.]*")  # 0,1 0,2
-_CUT = re.compile(rf"\s*[\[(]\s*{_NUMBER}[-+\d.eE,\s]*\s\.\.\.[-+\d.eE,\s]*[\])]\s*")
+_TIGHT, _APART = re.compile(r"\d,\d"), re.compile(r"\d,?\s+[-+]?\d")  # both in 0,1 0,2, two numbers
+_CUT = re.compile(r"\s*[\[(]\s*[-+.\d][-+\d.eE,\s]*\s\.\.\.[-+\d.eE,\s]*[\])]\s*")
 SPARSE_CELL = re.compile(r"\{[0-9]+:[^{}]*\}/[0-9]+")
 INTEGER = re.compile(r"-?[1-9][0-9]{0,18}|0")
 NULLS = ("", "\\N", "NULL")
@@ -297,7 +297,7 @@ def list_in_text(cell: str) -> list[float] | None:
     ([0.1, 0.2, 3.0], [0.1, 0.001], None)
     """
     found = _CELL.fullmatch(_SCALAR.sub(r"\1", cell) if "np.float" in cell else cell)
-    if found is None or _DECIMAL_COMMAS.fullmatch(found[1]):
+    if found is None or ("." not in found[1] and _TIGHT.search(found[1]) and _APART.search(found[1])):
         return None
     return [float(one) for one in found[1].replace(",", " ").split()]
 
@@ -438,7 +438,7 @@ KINDS = (
     Kind("sparse", "sparse vectors, place:number", (), "write all numbers of each word: reduce the matrix by "
          f"sklearn.decomposition.TruncatedSVD(300).fit_transform, and {_SAVEZ}", wanted=(VECTORS,),
          looks=lambda file: b":" in file.head
-         and _all_lines(r"\d+ \d+\s*$|\S+(?:[ \t,]+\d+:[-+.\deE]+)+\s*$")(file)),
+         and _all_lines(r"\d+ \d+\s*$|[^\s,]+(?:[ \t,]+\d+:[-+.\deE]+)+\s*$")(file)),
     Kind("json", "JSON", (), f"read it with Python's json and {_SAVEZ}",
          looks=_matches(rb"\s*(?:\{\s*\"|\[\s*[\[{\"])"), wanted=(VECTORS,)),
     # Corpora, whose signs would be words: some are read, and a command extracts the text of all.

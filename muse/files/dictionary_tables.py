@@ -20,6 +20,7 @@ from muse.files import dictionary_format as formats
 from muse.files import tables
 from muse.files.cells import number_in, pairs_of_cells, read_number, split_translations, stripped
 from muse.files.dictionary_format import BLANK, Append, DictionaryFile, DictionaryFormat, lines_writer
+from muse.files.source import FREE_PAIRS, check_pairs
 from muse.files.tables import QUOTED, NumberedRow, TableRows, csv_rows, plain_cell
 from muse.languages import Languages, are_reversed, is_name, language_code, named_language
 from muse.lexicon import Entry, PairLine
@@ -149,7 +150,7 @@ def _chosen(named: Sequence[ColumnName], wanted: Languages | None) -> tuple[int,
 
 def _pairs_of_table(table: TableRows, file: DictionaryFile) -> Iterator[PairLine]:
     columns, width, rows = _layout(table, file)
-    empty, kept = list[str](), False
+    empty, kept, pairs, letters = list[str](), False, 0, 0
     for where, cells in _filled_rows(replace(table, rows=rows), columns, file):
         found = _words(cells, columns, where)
         if columns.ours and (found is None or len(cells) != width):
@@ -161,7 +162,10 @@ def _pairs_of_table(table: TableRows, file: DictionaryFile) -> Iterator[PairLine
             empty.append(where)
             continue
         kept, numbers = True, _numbers(cells, columns, where)
+        letters += len(found[0]) + len(found[1])
         for pair in [found] if columns.ours or file.exact else pairs_of_cells(*found):
+            if (pairs := pairs + 1) > FREE_PAIRS:
+                check_pairs(where, pairs, letters)
             yield PairLine(pair, *numbers)
     if empty and not kept:
         raise BadFile(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files.payloads import Payload, as_cell, kind_of
-from muse.files.source import DAMAGED, first_bytes, refuse_stream
+from muse.files.source import DAMAGED, check_ratio, first_bytes, refuse_stream
 from muse.files.writing import replaced
 from muse.optional import library
 from muse.vectors import Matrix
@@ -18,6 +18,8 @@ from muse.vectors import Matrix
 MAGIC = b"PAR1"
 SENTENCE, VECTOR = "sentence", "vector"
 _ROWS = 8_192  # rows read at once
+_WIDTH = {"BOOLEAN": 1, "INT64": 8, "DOUBLE": 8, "INT96": 12, "BYTE_ARRAY": 8}  # bytes of a value, at least
+_LEAST = 4  # of others
 
 
 def is_parquet(path: Path) -> bool:
@@ -64,11 +66,19 @@ def open_parquet(path: Path) -> Iterator[Any]:
     refuse_stream(path, "since Parquet is not read from its start")
     try:
         with arrow.parquet.ParquetFile(path) as file:
+            check_ratio(path, _unpacked(file.metadata), path.stat().st_size)
             yield file
     except (arrow.ArrowException, *DAMAGED) as error:
         raise BadFile(
             f"{path}: expected a valid Parquet file, got {_one_line(error)}; create it again"
         ) from error
+
+
+def _unpacked(metadata: Any) -> int:
+    """The bytes of all values, at least: what repeats itself takes hardly any in the file, even unpacked."""
+    groups = [metadata.row_group(place) for place in range(metadata.num_row_groups)]
+    columns = (group.column(place) for group in groups for place in range(group.num_columns))
+    return sum(column.num_values * _WIDTH.get(column.physical_type, _LEAST) for column in columns)
 
 
 def text_columns(schema: Any) -> list[str]:

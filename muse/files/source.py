@@ -50,6 +50,10 @@ _MEMBERS = 10_000  # of a .tar, among which there must be one file
 _ZIP = (b"PK\3\4", b"PK\5\6")  # the second one has nothing in it
 _PARQUET = b"PAR1"
 FREE = 1 << 22  # bytes that any compressed file may have
+FREE_PAIRS, PAIRS = (
+    1 << 18,
+    4,
+)  # that any table may have, and for each letter of its words: of cells with many
 RATIO, RATIO_VARIABLE = 100, "MUSE_UNPACK_RATIO"  # text shrinks to a tenth at best, vectors to a third
 
 
@@ -124,6 +128,15 @@ def check_ratio(path: Path, unpacked: int, packed: int) -> None:
         )
 
 
+def check_pairs(where: str, pairs: int, letters: int) -> None:
+    """Raise BadFile if a table has become too many pairs for its words: two cells with many make millions."""
+    if pairs > max(FREE_PAIRS, PAIRS * letters):
+        raise BadFile(
+            f"{where}: expected at most {PAIRS} pairs for each letter, got cells with so many translations "
+            f"that they make {pairs:,} and more; write one pair in each row"
+        )
+
+
 def check_archive(path: Path) -> None:
     """Raise BadFile for a .zip whose members say that they become too large."""
     with zipfile.ZipFile(path) as archive:
@@ -156,6 +169,13 @@ def refuse_stream(path: Path, why: str) -> None:
         raise BadFile(
             f"{path}: expected a regular file, {why}, got a pipe or a device; save it to a file first"
         )
+
+
+def regular_bytes(path: Path) -> bytes:
+    """The content of a regular file; OSError for a pipe or a device too, which may have no end."""
+    if is_stream(path):
+        raise OSError(errno.EINVAL, "a pipe or a device, not a file", str(path))
+    return path.read_bytes()
 
 
 @contextmanager

@@ -166,6 +166,7 @@ def write_array(path: Path, shape: tuple[int, ...], chunks: Iterable[Matrix]) ->
 
 def read_array(path: Path, shape: tuple[int, ...], content: Content | None = None) -> Matrix:
     """The array of float32 of that shape, memory-mapped copy-on-write, or else in its `content` in memory."""
+    refuse_stream(path, "of a space")
     try:
         if content is None:
             with strictly():

@@ -25,7 +25,7 @@ import numpy as np
 from muse.errors import BadFile
 from muse.files import space_folder as disk
 from muse.files.json_text import parse_json
-from muse.files.source import is_stream
+from muse.files.source import is_stream, regular_bytes
 from muse.installation import __version__
 from muse.vectors import ShortRepr, brief
 
@@ -446,7 +446,7 @@ def is_figure(value: object) -> TypeGuard[int | float]:
 def is_space(folder: Path) -> bool:
     """Whether a folder has the manifest of a space, of any version."""
     try:
-        manifest = parse_json((folder / disk.MANIFEST).read_bytes(), "surrogateescape")
+        manifest = parse_json(regular_bytes(folder / disk.MANIFEST), "surrogateescape")
     except (OSError, ValueError):
         return False
     return isinstance(manifest, dict) and manifest.get("format") == FORMAT
@@ -456,7 +456,7 @@ def read_manifest(folder: Path) -> Manifest:
     """The manifest of the space in `folder`; BadFile if this version cannot read it."""
     path = folder / disk.MANIFEST
     try:
-        found = parse_json(path.read_bytes(), "surrogateescape")
+        found = parse_json(regular_bytes(path), "surrogateescape")
     except (FileNotFoundError, NotADirectoryError):
         raise BadFile(_no_space(folder)) from None
     except OSError as error:

@@ -29,6 +29,7 @@ from muse.files.payloads import (
     TEXT_NAMES,
     Label,
     Payload,
+    Values,
     are_words,
     columns_of,
     id_name,
@@ -113,11 +114,13 @@ def _table(source: Source, read: _Reader, options: ReadOptions, form: CsvForm | 
         with open_source(path) as source:
             yield from map(named, read(source))
 
+    def full_rows() -> Iterator[Values]:
+        return (row.rest for row in again() if row.vectors.get(chosen) is not None)
+
     sample, twice = [*map(named, first)], not is_stream(path)
     known = dict.fromkeys(name for row in sample for name in columns_of(row.rest))
-    full = (row.rest for row in again() if row.vectors.get(chosen) is not None)
     # All rows of a CSV have the same columns.
-    dropped, payload = Dropped(), Payload(known, others, (lambda: full) if twice and form is None else None)
+    dropped, payload = Dropped(), Payload(known, others, full_rows if twice and form is None else None)
     texts = (one_line(row.text) if isinstance(row.text, str) else "" for row in again())
     has_texts = twice and not words and any(row.text is not None for row in sample)
     column = _Column(path, chosen, lists[chosen], label)

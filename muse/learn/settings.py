@@ -6,8 +6,8 @@ imports nothing that is slow to load, since help reads it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import is_dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, is_dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,6 +47,26 @@ def _vectors(value: Any) -> VectorSource:
     return path(value) if isinstance(value, str | PathLike) else held_vectors(value)
 
 
+@dataclass(frozen=True, eq=False)
+class HeldPairs:
+    """An object that holds pairs, which the run reads: a frame has no truth that checks could compare."""
+
+    pairs: Any
+
+    def __str__(self) -> str:
+        """What messages call it."""
+        return "the dictionary"
+
+
+def _pairs(value: Any) -> Path | HeldPairs:
+    """A path, or an object with pairs; a TypeError for what has no parts."""
+    if isinstance(value, str | PathLike):
+        return path(value)
+    if not isinstance(value, Iterable) and not hasattr(value, "pairs"):
+        raise TypeError
+    return HeldPairs(value)
+
+
 def _is_one_source(value: Any) -> bool:
     """Whether this is a path or an object with vectors, and not several of them."""
     return not isinstance(value, list | tuple | Iterator) or is_words_and_rows(value)
@@ -73,6 +93,10 @@ VECTORS = ValueKind(
     "a path, an array of n rows of d real numbers, or an object with words and vectors (the words with such "
     "an array, a dict, KeyedVectors, a DataFrame indexed by words, a spaCy pipeline, muse's own Vectors)",
     str | PathLike | Any, _vectors, typed=Path, metavar="FILE", is_one=_is_one_source,
+)  # fmt: skip
+PAIRS = ValueKind(
+    "a path, pairs of words, a dict, a DataFrame with the columns source and target, or a Lexicon",
+    str | PathLike | Any, _pairs, typed=Path, metavar="FILE", is_one=lambda _: True,
 )  # fmt: skip
 STEPS = ValueKind(
     f"steps among {', '.join(NORMALISATIONS)}, or none", str | tuple, _steps,
@@ -141,8 +165,8 @@ class AlignConfig(Seed, Backend, DictionaryForm):
         False, section="Learning", recorded=True, compared=True, checkpoint=True,
         help="Do not let auto fall back on identical strings.",
     )  # fmt: skip
-    dictionary: Path | None = option(
-        None, section="Learning", only=ONE_SOURCE,
+    dictionary: Path | HeldPairs | None = option(
+        None, section="Learning", kind=PAIRS, only=ONE_SOURCE,
         help="Translations to learn from; --init dictionary skips the initialisations that need none.",
     )  # fmt: skip
     via: tuple[str, ...] = option(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from muse.errors import BadFile, BadSetting
 from muse.files.archive import open_archive
 from muse.files.atomic import atomic_path, writing
-from muse.files.source import DAMAGED
+from muse.files.source import DAMAGED, regular_bytes
 from muse.files.space_folder import folder_name
 from muse.run.processes import ALONE, Processes
 
@@ -55,7 +55,7 @@ class Checkpoint:
                 raise BadSetting(
                     f"--resume needs the checkpoints of a killed run, found none in {folder}; omit --resume"
                 )
-            if note.read_bytes() != digest.encode():
+            if regular_bytes(note) != digest.encode():
                 raise BadSetting(
                     f"--resume needs the inputs and settings of the killed run, those in {folder} differ; "
                     "use the same ones, or omit --resume to start again"

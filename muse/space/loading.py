@@ -20,6 +20,7 @@ from muse.alignment import HiddenLayer, StoreMap
 from muse.errors import BadFile
 from muse.files import space_folder as disk
 from muse.files.atomic import read_whole
+from muse.files.source import regular_bytes
 from muse.files.space_manifest import Manifest, read_manifest
 from muse.normalise import Normalisation, check_steps
 from muse.progress import Progress
@@ -80,7 +81,7 @@ def _load_sides(
     }
     for name in manifest.derived_names if into_memory else ():
         with suppress(OSError):
-            contents[name] = (folder / name).read_bytes()
+            contents[name] = regular_bytes(folder / name)
     return sides, manifest, contents
 
 

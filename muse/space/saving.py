@@ -19,7 +19,7 @@ from muse.alignment import Alignment, StoreMap
 from muse.errors import BadFile, BadSetting, Mismatch, NotConverged
 from muse.files import space_folder as disk
 from muse.files.atomic import atomic_folder, refuse_irreplaceable, writing
-from muse.files.source import is_stream
+from muse.files.source import is_stream, refuse_stream
 from muse.files.space_manifest import (
     LanguageRecord,
     Manifest,
@@ -311,6 +311,7 @@ def copy_space(folder: Path | str, space: Path | str) -> None:
     if folder == space:
         return
     check_out(folder)
+    refuse_stream(space / disk.MANIFEST, "of a space")
     with writing(folder), atomic_folder(folder) as partial:
         shutil.copyfile(space / disk.MANIFEST, partial / disk.MANIFEST)
         _copy_files(space, partial, read_manifest(partial))
@@ -324,6 +325,7 @@ def _copy_files(space: Path, to: Path, manifest: Manifest) -> None:
     for language, entry in manifest.languages.items():
         (to / disk.folder_name(language)).mkdir()
         for name in entry.file_names:
+            refuse_stream(space / name, "of a space")
             try:
                 shutil.copyfile(space / name, to / name)
             except FileNotFoundError as error:
@@ -333,6 +335,8 @@ def _copy_files(space: Path, to: Path, manifest: Manifest) -> None:
             name = f"{disk.folder_name(language)}/{disk.EXAMPLES}"
             shutil.copyfile(space / name, to / name)
     for name in manifest.derived_names:
+        if is_stream(space / name):
+            continue
         with suppress(FileNotFoundError):
             shutil.copyfile(space / name, to / name)
             if disk.checksum(to / name) != manifest.checksums[name]:

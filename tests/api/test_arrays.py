@@ -11,13 +11,14 @@ from pandas import DataFrame
 
 import muse
 from muse.api import run
-from muse.api.inputs import read_side
+from muse.api.inputs import read_dictionary, read_side
 from muse.api.settings import check, source_of
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.exchange import keyed_vectors
 from muse.files import write_vectors_text
 from muse.learn.held_vectors import HeldVectors
 from muse.learn.settings import AlignConfig, VectorSource
+from muse.lexicon import Lexicon
 from muse.normalise import normalise
 from muse.progress import Progress
 from muse.space import SideToSave, Space
@@ -107,6 +108,29 @@ def test_words_that_programs_hold_are_those_of_the_space(held: Any) -> None:
     assert found.frequency_ordered
     assert list(found.words) == list(FRENCH.words)
     np.testing.assert_allclose(found.matrix, read(HeldVectors(FRENCH.matrix)).vectors.matrix, atol=2e-3)
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        [("roi", "king"), ("mer", "sea")], (("roi", "king"), ("mer", "sea")), {"roi": "king", "mer": "sea"},
+        DataFrame({"source": ["roi", "mer"], "target": ["king", "sea"]}),
+        Lexicon((("roi", "king"), ("mer", "sea"))),
+    ],
+    ids=["list", "tuple", "dict", "DataFrame", "Lexicon"],
+)  # fmt: skip
+def test_pairs_in_memory_are_a_dictionary(held: Any) -> None:
+    config = AlignConfig(src=("fr",), tgt="en", dictionary=held)
+    assert config.dictionary is not None
+    assert read_dictionary(config.dictionary).pairs == (("roi", "king"), ("mer", "sea"))
+
+
+@pytest.mark.parametrize("held", [[], [("roi",)], [1, 2], 5, {"roi": 1}])
+def test_what_has_no_pairs_is_no_dictionary(held: Any) -> None:
+    with pytest.raises(BadSetting, match=r"dictionary must be a .*, got "):
+        config = AlignConfig(src=("fr",), tgt="en", dictionary=held)
+        assert config.dictionary is not None
+        read_dictionary(config.dictionary)
 
 
 def test_words_in_memory_are_read_as_those_of_a_file(caplog: pytest.LogCaptureFixture) -> None:

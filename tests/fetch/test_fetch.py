@@ -135,6 +135,14 @@ def test_an_answer_that_does_not_fit_the_part_begins_anew(tmp_path: Path, answer
         assert (body, server.requests[2].get("range")) == (BODY, None)
 
 
+def test_a_server_that_never_sends_what_was_asked_for_is_left(tmp_path: Path) -> None:
+    other = status(206, BODY[10_000:], Content_Range=f"bytes 10000-{len(BODY) - 1}/{len(BODY)}")
+    with serving(*[File(BODY, cut=20_000), other] * 9, File(BODY)) as server:
+        with pytest.raises(BadFile, match="3 times in a row"):
+            fetched(server, tmp_path)
+        assert len(server.requests) == 4
+
+
 def test_the_server_says_how_long_to_wait_up_to_a_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

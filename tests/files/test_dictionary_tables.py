@@ -4,12 +4,15 @@ import csv
 import io
 from datetime import date
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from muse.errors import BadFile
 from muse.files import read_lexicon
 from muse.files.cells import split_translations
+from muse.files.parquet import open_parquet
 from muse.lexicon import Lexicon, Pair
 from tests.support.growth import is_in_proportion
 
@@ -346,3 +349,32 @@ def test_pandas_writes_what_is_read(tmp_path: Path) -> None:
 def test_long_spaces_take_time_in_proportion(separator: str) -> None:
     assert split_translations(f"roi \u2003 {separator} \u2003 monarque") == ["roi", "monarque"]
     assert is_in_proportion(split_translations, lambda size: f"roi{' ' * size}a{separator}b", 2_000)
+
+
+@pytest.mark.parametrize(("rows", "form"), [(1, "csv"), (8, "csv"), (1, "tsv")])
+def test_cells_that_make_millions_of_pairs_are_refused(
+    rows: int, form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("source", "dictionary_tables"):
+        monkeypatch.setattr(f"muse.files.{module}.FREE_PAIRS", 1_000)
+    sign, sizes = "\t" if form == "tsv" else ",", (90, 91) if rows == 1 else (60, 61)
+    cells = ['"' + "; ".join(f"{side}{number}x" for number in range(size)) + '"'
+             for side, size in zip("ab", sizes, strict=True)]  # fmt: skip
+    path = tmp_path / f"x.{form}"
+    path.write_text(f"source{sign}target\n" + f"{sign.join(cells)}\n" * rows)
+    with pytest.raises(BadFile, match=r"at most 4 pairs for each letter"):
+        read_lexicon(path)
+
+
+@pytest.mark.parametrize("fields", ["id", "vector", "text"])
+def test_parquet_of_millions_of_equal_rows_is_refused(fields: str, tmp_path: Path) -> None:
+    arrow: Any = pytest.importorskip("pyarrow")
+    parquet: Any = pytest.importorskip("pyarrow.parquet")
+    zeros = arrow.array(np.zeros(3_000_000, np.float32))
+    columns = {
+        "id": arrow.array(np.zeros(2_000_000, np.int64)), "text": arrow.array(["same"] * 700_000),
+        "vector": arrow.FixedSizeListArray.from_arrays(zeros, 300),
+    }  # fmt: skip
+    parquet.write_table(arrow.table({fields: columns[fields]}), tmp_path / "x.parquet", compression="zstd")
+    with pytest.raises(BadFile, match="grows at most 100 times"), open_parquet(tmp_path / "x.parquet"):
+        pass

@@ -375,6 +375,7 @@ def test_parts_of_a_folder_have_the_same_columns(tmp_path: Path) -> None:
     [
         ({"uuid": ["a0", "a1"], "E": [[1.0], [2.0]]}, "a0 a1"),
         ({"id": [7, 8], "E": [[1.0], [2.0]]}, "7 8"),
+        ({"lang": "fr", "E": [[1.0], [2.0]]}, "0 1"),
         ({"langs": ["fr", "fr"], "vocab": ["roi", "jour"], "E": [[1.0], [2.0]]}, "roi jour"),
         (
             {"vocab": ["roi", "jour", "nuit"], "E": [[1.0], [2.0]]},

@@ -4,7 +4,9 @@ import errno
 import hashlib
 import json
 import multiprocessing
+import os
 import tracemalloc
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,8 @@ from muse.installation import __version__
 from muse.search.retrieval import Retrieval
 from muse.space import Provenance, check_addition, check_out, load_space, loading, save_space
 from muse.space import saving as space_saving
-from tests.support.spaces import PROVENANCE, best, raw_rows, saved, side_to_save, sides_to_save
+from muse.space.saving import copy_space
+from tests.support.spaces import PROVENANCE, best, derived, raw_rows, saved, side_to_save, sides_to_save
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -321,3 +324,39 @@ def test_a_spawned_process_answers_whatever_threads_its_parent_has(tmp_path: Pat
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         found = pool.apply_async(_first_translation, [tmp_path / "space"]).get(120)
     assert found == _first_translation(tmp_path / "space")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes")
+@pytest.mark.parametrize("device", [False, True])
+@pytest.mark.parametrize(
+    "name", ["manifest.json", "fr/words.txt", "en/vectors.npy", "fr/mapping.npy", "fr/means.npy"]
+)
+def test_a_pipe_or_a_device_in_a_space_is_not_waited_for(name: str, device: bool, tmp_path: Path) -> None:
+    saved(tmp_path / "space")
+    path = tmp_path / "space" / name
+    path.unlink()
+    path.symlink_to("/dev/zero") if device else os.mkfifo(path)
+    reads: list[Callable[[], object]] = [
+        lambda: load_space(tmp_path / "space"), lambda: load_space(tmp_path / "space", check=False),
+        lambda: load_space(tmp_path / "space", into_memory=True),
+        lambda: copy_space(tmp_path / "copy", tmp_path / "space"),
+    ]  # fmt: skip
+    for read in reads:
+        with pytest.raises(BadFile, match="pipe or a device"):
+            read()
+    assert not (tmp_path / "copy").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes")
+@pytest.mark.parametrize("name", ["hubness.en.npy", "calibration.en.json"])
+def test_a_pipe_among_what_was_derived_is_not_used(name: str, tmp_path: Path) -> None:
+    saved(tmp_path / "space", plain=True)
+    derived(tmp_path / "space")
+    path = tmp_path / "space" / "fr" / name
+    path.unlink()
+    os.mkfifo(path)
+    for into_memory in (False, True):
+        space = load_space(tmp_path / "space", into_memory=into_memory)
+        assert best(space, "fr20", source="fr", target="en")
+    copy_space(tmp_path / "copy", tmp_path / "space")
+    assert not (tmp_path / "copy" / "fr" / name).exists()

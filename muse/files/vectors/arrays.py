@@ -57,14 +57,14 @@ def npz_table(path: Path) -> Table:
     """The table of an .npz: of words if it has the array `words` or one of words, else of items."""
     try:
         with open_archive(path) as archive:
-            arrays = {name: np.asarray(archive[name]) for name in archive}
+            arrays = {name: _of_characters(np.asarray(archive[name])) for name in archive}
     except ValueError as error:
         advice = "create it again"
         if "pickle" in str(error):
             advice = "save it without pickled objects: words as np.array(words, dtype=str)"
         raise BadFile(f"{path}: expected plain arrays, got unreadable ones ({error}); {advice}") from error
     flat = {name: array for name, array in arrays.items() if array.ndim == 1 and array.dtype.kind in "USiu"}
-    texts = [name for name, array in arrays.items() if array.dtype.kind in "US"]
+    texts = [name for name, array in arrays.items() if array.ndim and array.dtype.kind in "US"]
     tables = [name for name, array in arrays.items() if array.ndim == 2 and array.dtype.kind in "fiu"]
     alone = [*arrays] if len(arrays) == 1 and not texts else tables if len(tables) == 1 else []
     vectors = next((name for name in (*_VECTORS, *alone) if name in arrays), None)
@@ -90,6 +90,15 @@ def npz_table(path: Path) -> Table:
     return items_table(path, rows)
 
 
+def _of_characters(array: NDArray[Any]) -> NDArray[Any]:
+    """The array; of text, which numpy makes of any numbers, what is no character is half a surrogate."""
+    if array.dtype.kind != "U" or not array.ndim or not array.dtype.itemsize or not array.size:
+        return array
+    codes = np.array(array.astype(array.dtype.newbyteorder("=")), order="C").view(np.uint32)
+    codes[codes > sys.maxunicode] = _NO_CHARACTER
+    return codes.view(f"U{array.dtype.itemsize // 4}")
+
+
 def _labelled(path: Path, label: Label, labels: NDArray[Any], rows: NDArray[Any]) -> Table:
     """The table of rows (n, d) with words or ids (n,); BadFile unless they are texts or, of ids, integers."""
     kinds = "US" if label.words else "USiu"
@@ -98,11 +107,6 @@ def _labelled(path: Path, label: Label, labels: NDArray[Any], rows: NDArray[Any]
             f"{path}: expected `{label.name}` to be one text{' or integer' * (not label.words)} for each row "
             f"of an array of shape {rows.shape}, got {labels.dtype} of shape {labels.shape}; save them again"
         )
-    if labels.dtype.kind == "U" and labels.dtype.itemsize and len(labels):
-        # numpy makes text of any 32-bit numbers: those that are no characters become half a surrogate pair.
-        codes = np.array(labels.astype(labels.dtype.newbyteorder("="))).view(np.uint32)
-        codes[codes > sys.maxunicode] = _NO_CHARACTER
-        labels = codes.view(f"U{len(codes) // len(labels)}")
     if label.words:
         return words_table(path, labels.tolist(), rows)
     ids = item_ids(labels.tolist(), lambda place: f"{path}: row {place}")

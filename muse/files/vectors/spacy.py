@@ -23,7 +23,7 @@ from muse.errors import BadFile, MuseError
 from muse.files.archive import strictly
 from muse.files.detect import SPACY_FILES
 from muse.files.json_text import parse_json
-from muse.files.source import DAMAGED, check_ratio, temporary_file
+from muse.files.source import DAMAGED, check_ratio, regular_bytes, temporary_file
 from muse.files.vectors.broken import ONE_IN, as_text, few
 from muse.files.vectors.table import ReadOptions, Table, WordRows, check_options
 from muse.optional import library
@@ -119,7 +119,7 @@ def load_spacy(path: Path) -> WordRows:
     library("spacy", f"{path}: a spaCy pipeline", "spacy")
     try:
         with _open_vocab(path) as vocab:
-            settings = parse_json((vocab / SETTINGS).read_bytes()) if (vocab / SETTINGS).exists() else {}
+            settings = parse_json(regular_bytes(vocab / SETTINGS)) if (vocab / SETTINGS).exists() else {}
             # Before 3.2 spaCy had one mode, and no settings.
             if not isinstance(settings, dict) or settings.get("mode", "default") not in ("default", "floret"):
                 raise ValueError(f"{SETTINGS} with another mode than default or floret")
@@ -135,13 +135,13 @@ def load_spacy(path: Path) -> WordRows:
                     "one named _md or _lg"
                 )
             matrix = np.asarray(mapped, np.float32)
-            strings = parse_json((vocab / STRINGS).read_bytes(), "surrogatepass")
+            strings = parse_json(regular_bytes(vocab / STRINGS), "surrogatepass")
             if not isinstance(strings, list) or not all(isinstance(string, str) for string in strings):
                 raise ValueError(f"{STRINGS} with other content than strings")
             strings = [string for string in strings if as_text(string) is not None]
             if settings.get("mode") == "floret":
                 return _of_ngrams(path, strings, settings, matrix)
-            return _of_words(path, strings, (vocab / KEYS).read_bytes(), matrix)
+            return _of_words(path, strings, regular_bytes(vocab / KEYS), matrix)
     except MuseError:
         raise
     except _BROKEN as error:

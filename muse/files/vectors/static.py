@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from muse.errors import BadFile
 from muse.files.detect import VECTORS, open_beginning, readable_kind
 from muse.files.json_text import parse_json
-from muse.files.source import DAMAGED
+from muse.files.source import DAMAGED, regular_bytes
 from muse.files.vectors.arrays import read_tensor, read_torch, tensor_names
 from muse.files.vectors.table import Table, words_table
 
@@ -179,6 +179,6 @@ _ALPHABET = {chr(byte): byte for byte in _PRINTABLE} | {
 
 def _parsed(file: Path) -> Any:
     try:
-        return parse_json(file.read_bytes(), "surrogatepass")
+        return parse_json(regular_bytes(file), "surrogatepass")
     except (OSError, ValueError) as error:
         raise BadFile(f"{file}: expected JSON, got {error}; save the model again") from error

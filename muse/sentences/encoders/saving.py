@@ -14,7 +14,7 @@ from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files.archive import open_archive
 from muse.files.atomic import atomic_folder, read_whole, refuse_irreplaceable, writing
 from muse.files.json_text import parse_json
-from muse.files.source import DAMAGED
+from muse.files.source import DAMAGED, regular_bytes
 from muse.files.space_folder import MANIFEST, checksum
 from muse.files.space_manifest import is_space
 from muse.files.writing import check_folder
@@ -84,7 +84,7 @@ def check_out(folder: Path) -> None:
 def is_encoder(folder: Path) -> bool:
     """Whether the folder holds a saved encoder."""
     try:
-        return bool(parse_json((folder / MANIFEST).read_bytes(), "surrogateescape").get("format") == FORMAT)
+        return bool(parse_json(regular_bytes(folder / MANIFEST), "surrogateescape").get("format") == FORMAT)
     except (OSError, ValueError, AttributeError):
         return False
 
@@ -150,7 +150,7 @@ _KEYS = {"kind": str, "name": str, "settings": dict, "parts": int, "spaces": dic
 def _manifest(folder: Path) -> dict[str, Any]:
     path = folder / MANIFEST
     try:
-        manifest = parse_json(path.read_bytes(), "surrogateescape")
+        manifest = parse_json(regular_bytes(path), "surrogateescape")
     except OSError as error:
         killed = (checkpoint_folder(folder) / RUN).exists()
         hint = "finish the run with muse train --resume" if killed else "check the name"
