@@ -63,7 +63,7 @@ def npz_table(path: Path) -> Table:
         if "pickle" in str(error):
             advice = "save it without pickled objects: words as np.array(words, dtype=str)"
         raise BadFile(f"{path}: expected plain arrays, got unreadable ones ({error}); {advice}") from error
-    flat = {name: array for name, array in arrays.items() if array.ndim == 1 and array.dtype.kind in "USiu"}
+    flat = {name: array for name, array in arrays.items() if array.ndim == 1}
     texts = [name for name, array in arrays.items() if array.ndim and array.dtype.kind in "US"]
     tables = [name for name, array in arrays.items() if array.ndim == 2 and array.dtype.kind in "fiu"]
     alone = [*arrays] if len(arrays) == 1 and not texts else tables if len(tables) == 1 else []
