@@ -71,9 +71,9 @@ async def refuse_other_sites(request: Request) -> None:
     Browsers say so of every request to this machine, and of one that may change something to others too, by
     its origin; programs say nothing, and are answered.
     """
-    origin = request.headers.get("origin")
+    site, origin = (request.headers.get(name) for name in ("sec-fetch-site", "origin"))
     elsewhere = origin is not None and origin.partition("://")[2] != request.headers.get("host")
-    if elsewhere or request.headers.get("sec-fetch-site") in OTHER_SITES:
+    if site in OTHER_SITES or (elsewhere and site != "same-origin"):
         raise HTTPException(403, "expected a request of the explorer's page or a program, got another site's")
 
 
