@@ -15,6 +15,7 @@ from muse.errors import BadFile, BadSetting
 from muse.evaluation.ratings import RATED, RATED_WORDS, read_rated
 from muse.export.vocabulary import read_vocabulary
 from muse.files import read_lexicon, read_vectors
+from muse.files.vectors.formats import open_table
 from muse.languages import Languages
 from muse.text.parallel import fit_of_words, parallel_text
 from muse.vectors import WordIndex
@@ -379,6 +380,23 @@ def test_columns_of_other_types(tmp_path: Path, kind: str) -> None:
         assert expected.removeprefix("error: ") in str(error.value)
     else:
         assert " ".join(read_vectors(tmp_path / "x.parquet", language="fr").words) == expected
+
+
+def test_the_first_part_of_a_folder_may_be_empty(tmp_path: Path) -> None:
+    rows = pa.table({"id": ["a", "b"], "v": [[1.0], [2.0]]})
+    (tmp_path / "lang=fr").mkdir()
+    for place, part in enumerate((rows.slice(0, 0), rows)):
+        pq.write_table(part, tmp_path / "lang=fr" / f"part-{place}.parquet")
+    assert read_vectors(tmp_path, language="fr").words == ("a", "b")
+    with open_table(tmp_path) as table:
+        assert table.payload is not None
+        assert list(table.payload.vectors) == ["lang"]  # told as not copied
+    pq.write_table(pa.table({"id": ["c"], "v": [[1.0, 2.0]]}), tmp_path / "part-2.parquet")
+    with pytest.raises(BadFile, match=f"{tmp_path.name}: row 2: expected 1 finite numbers in 'v', got 2"):
+        read_vectors(tmp_path, language="fr")
+    (tmp_path / "_delta_log").mkdir()
+    with pytest.raises(BadFile, match="a table of Delta Lake; write deltalake"):
+        read_vectors(tmp_path, language="fr")
 
 
 def test_parts_of_a_folder_have_the_same_columns(tmp_path: Path) -> None:
