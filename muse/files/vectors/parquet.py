@@ -69,10 +69,14 @@ def parquet_table(path: Path, options: ReadOptions) -> Table:
         schema, columns = file.schema_arrow, _columns(path, file, options)
     for part in parts:
         with open_parquet(part) as file:
-            if file.schema_arrow.names != schema.names:
+            if not file.schema_arrow.equals(schema):
+                expected, got = (
+                    ", ".join(f"{one.name} {one.type}" for one in many)[:200]
+                    for many in (schema, file.schema_arrow)
+                )
                 raise BadFile(
-                    f"{part}: expected the columns of {filled.name} ({', '.join(schema.names)[:200]}), got "
-                    f"{', '.join(file.schema_arrow.names)[:200]}; give one kind of file at a time"
+                    f"{part}: expected the columns of {filled.name} ({expected}), got {got}; give one kind "
+                    "of file at a time"
                 )
     words, dropped = columns.label is not None and columns.label.words, Dropped()
     dimension = len(columns.wide) or _dimension(path, parts, columns.vector)
