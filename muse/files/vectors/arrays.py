@@ -169,9 +169,9 @@ def tensor_shapes(path: Path) -> dict[str, list[int]]:
 def read_tensor(path: Path, name: str) -> NDArray[Any]:
     """The tensor of this name in a .safetensors file."""
     with _opened_tensors(path, "np") as file:
-        if file.get_slice(name).get_dtype() != "BF16":
+        if not file.get_slice(name).get_dtype().startswith(("BF", "F4", "F6", "F8")):
             return np.asarray(file.get_tensor(name))
-    with _opened_tensors(path, "pt") as file:  # numpy has no bfloat16
+    with _opened_tensors(path, "pt") as file:  # numpy has no bfloat16, and no floats of a byte
         return np.asarray(file.get_tensor(name).float().numpy())
 
 
