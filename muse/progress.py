@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 BYTES = "bytes"  # the unit that is shown as kB, MB or GB
 MORE = "..."  # the end of a name that is cut
-_TIMES = ((1, "s"), (60, "min"), (3_600, "h"))
+_TIMES = ((1, "s"), (60, "min"))
 LOG_EVERY_SECONDS = 10.0
 SHOW_EVERY_SECONDS = 0.1
 IN_NOTEBOOK_EVERY_SECONDS = 0.5  # each change is a message to a browser
@@ -89,9 +89,9 @@ def _rate(per_second: float, unit: str) -> str:
         return ""
     if unit == BYTES:
         return f"{amount(per_second, unit)}/s"
-    # Below one a second, a count per minute or hour is easier to read than a fraction.
-    per, name = next((pair for pair in _TIMES if per_second * pair[0] >= 1), _TIMES[-1])
-    return f"{_two_digits(per_second * per)} {unit}/{name}"
+    # Below one a second, a count per minute is easier to read than a fraction; below that, the time left.
+    found = next((pair for pair in _TIMES if per_second * pair[0] >= 1), None)
+    return "" if found is None else f"{_two_digits(per_second * found[0])} {unit}/{found[1]}"
 
 
 def duration(seconds: float) -> str:

@@ -335,12 +335,15 @@ def test_no_line_is_wider_than_the_terminal_or_breaks(
         (31, 10.0, "3.1 words/s"),
         (10, 10.0, "1 words/s"),
         (3, 10.0, "18 words/min"),
-        (1, 100.0, "36 words/h"),
         (12_345_678, 1.0, "12,000,000 words/s"),
     ],
 )
 def test_rates_are_round_and_above_one_where_they_can(done: int, seconds: float, rate: str) -> None:
     assert rate in at(Stage("work", 10**9, "words"), done, seconds).split(", ")
+
+
+def test_a_rate_below_one_a_minute_is_a_time_left() -> None:
+    assert at(Stage("work", 5, "words"), 1, 100.0) == "work: 20 %, 7 min left"
 
 
 def test_bytes() -> None:

@@ -44,6 +44,7 @@ log = logging.getLogger(__name__)
 
 SPELLED_ALIKE = 0.45  # of edit similarity
 MOST_HINTS, LEAST_HINTS = 5_000, 50
+FIRST = 1_000  # words by which one file is known that was given twice
 FEW_KNOWN = 0.2  # the share of words with a vector below which a warning says so
 
 
@@ -79,7 +80,18 @@ def read_inputs(config: AlignConfig, progress: Progress) -> RunInputs:
         for language in languages:
             found[language] = read_side(config, language, source_of(config, language), progress)
             check_pair(found[language].vectors, target.vectors, lexicon)
+            if _are_the_same(found[language].vectors, target.vectors):
+                log.warning(
+                    "%s and %s: the same words with the same vectors; were two files meant, not one twice?",
+                    language, config.pivot,
+                )  # fmt: skip
     return RunInputs(sources, target, via)
+
+
+def _are_the_same(one: Vectors, two: Vectors) -> bool:
+    """Whether the first words and rows of both are equal, as where one file was given twice."""
+    words = one.words[:FIRST] == two.words[:FIRST]
+    return len(one) == len(two) and words and np.array_equal(one.matrix[:FIRST], two.matrix[:FIRST])
 
 
 def read_side(config: AlignConfig, language: str, given: VectorSource, progress: Progress) -> SideToSave:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 import torch
@@ -48,7 +49,7 @@ def connected(address: str) -> Iterator[Cluster]:
     local starts one on this machine, which ends with the block. Raise BadSetting if there is none.
     """
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # a replaced worker would be reported at length
-    ray = require_ray()
+    ray = require_ray(address)
     # Ray prints reports of its machines to stdout, where results go.
     with redirect_stdout(sys.stderr):
         _connect(ray, address)
@@ -98,8 +99,14 @@ def _native_stderr_discarded() -> Iterator[None]:
         os.close(nowhere)
 
 
-def require_ray() -> Any:
-    """The ray package; MissingExtra if it is not installed."""
+def require_ray(address: str = "") -> Any:
+    """The ray package, to be used for a cluster at `address`; MissingExtra if it is not installed.
+
+    One on this machine listens on all addresses, and whoever may ask it runs code: it has a token, which it
+    reads when it is loaded.
+    """
+    if address == LOCAL and "ray" not in sys.modules:
+        os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": token_hex()}
     for module in ("ray.data", "ray.util.client"):
         library(module, "--ray", "ray")
     return library("ray", "--ray", "ray")
@@ -122,7 +129,7 @@ class Run:
 
         Raise MissingExtra without Ray or pyarrow, and BadSetting if `out` holds anything else.
         """
-        require_ray()
+        require_ray(self.address)
         check_parts(self.out, self._named)
         if not (self.out / PARTS_MANIFEST).exists():
             return None

@@ -107,7 +107,8 @@ def only_writer(out: Path) -> Iterator[None]:
     try:
         with writing(out.parent):
             try:
-                descriptor = lock(place, os.O_RDWR | os.O_CREAT)
+                # Not through a link, which may lead to anything.
+                descriptor = lock(place, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0))
             except PermissionError:  # of another account: to lock it, it need only be read
                 if not os.path.lexists(place):
                     raise

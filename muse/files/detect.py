@@ -364,6 +364,11 @@ KINDS = (
          looks=lambda file: any((file.path / name).is_file() for name in _MODELS)),
     *(Kind(name, noun, (), advice, looks=_folder_of(pattern)) for name, noun, pattern, advice in (
         ("vdf", "a dataset of vector-io", "VDF_META.json", "give one of its Parquet files"),
+        ("delta", "a table of Delta Lake", "_delta_log",
+         "write deltalake.DeltaTable({path}).to_pandas() as Parquet"),
+        ("iceberg", "a table of Iceberg", "metadata/*.metadata.json",
+         "write pyiceberg.table.StaticTable.from_metadata(...).scan().to_pandas() as Parquet"),
+        ("hudi", "a table of Hudi", ".hoodie", "write spark.read.format('hudi').load({path}) as Parquet"),
         ("lance", "a table of Lance", "_versions", "write lance.dataset({path}).to_table() as Parquet"),
         ("lancedb", "a database of LanceDB", "*.lance", "write table.to_pandas() of one of them as Parquet"),
         ("datasets", "a dataset of Hugging Face", "**/*.arrow",

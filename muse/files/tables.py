@@ -75,7 +75,7 @@ def open_table(path: Path, columns: int = 2, *, spaced: bool = False) -> TableRo
     """A table by what is in the file, whatever its name says.
 
     What separates the cells of text is told by the lines and by the number of `columns`: a tab, three bars, a
-    comma, a semicolon or, if they may be `spaced`, a space.
+    comma, a semicolon, a bar or, if they may be `spaced`, a space.
     """
     with open_beginning(path) as file:
         kind = TEXT.name if is_stream(path) else readable_kind(file, TABLE).name
@@ -86,33 +86,47 @@ def open_table(path: Path, columns: int = 2, *, spaced: bool = False) -> TableRo
     first = next(filter(str.strip, sample), "")
     lines = chain(sample, lines)
     if _JSON.match(first):
-        return objects(_objects_of_text(first, lines), path)
-    sign = first[4:] if re.fullmatch("sep=[,;\t]", first) else _separator(sample, columns, " " * spaced)
+        return objects(_objects_of_text([line for line in sample if line.strip()], lines), path)
+    sign = first[4:] if re.fullmatch("sep=[,;|\t]", first) else _separator(sample, columns, " " * spaced)
     if sign == "\t" and _all_quoted(sample):
         return TableRows("tsv", csv_rows(lines, path, sign), f"{path}:")
     if sign == " ":
         lines = (" ".join(line.split()) for line in lines)
-    if sign in ",;":
+    if sign in ",;|":
         rows = csv_rows(lines, path, sign)
         return TableRows("csv", (row for row in rows if not row[1][:1] == ["sep="]), f"{path}:")
     return TableRows("tsv", tab_rows(lines, sign), f"{path}:")
 
 
-def _objects_of_text(first: str, lines: Iterator[str]) -> Iterator[str]:
-    """JSON lines, also of one array of objects, alone or in another object."""
+def _objects_of_text(first: Sequence[str], lines: Iterator[str]) -> Iterator[str]:
+    """JSON lines, also of one array of objects, alone or in another object, and of an object of columns."""
     with suppress(ValueError):
-        if isinstance(one := parse_json(first), dict) and not any(map(_has_objects, one.values())):
+        if len(first) > 1 and isinstance(parse_json(first[0]), dict):
             return lines
     lines = iter(whole := [*lines])
     with suppress(ValueError):
         found = parse_json("\n".join(whole))
-        arrays = found.values() if isinstance(found, dict) else [found]
-        return map(json.dumps, next(filter(_has_objects, arrays), [found]))
+        values = [*found.values()] if isinstance(found, dict) else [found]
+        if (rows := next(filter(_has_objects, values), None)) is None:
+            rows = _rows_of_columns(found) if isinstance(found, dict) else [found]
+        return map(json.dumps, rows)
     return lines
 
 
 def _has_objects(value: object) -> bool:
     return isinstance(value, list) and any(isinstance(one, dict) for one in value)
+
+
+def _rows_of_columns(found: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rows of an object of columns, as pandas writes it; the object itself if it is a row."""
+    columns = {
+        name: [*one.values()] if isinstance(one, dict) and all(map(str.isdecimal, one)) else one
+        for name, one in found.items()
+    }
+    lengths = {len(one) if isinstance(one, list) else 0 for one in columns.values()}
+    if len(columns) < 2 or len(lengths) > 1 or max(lengths) < 2:
+        return [found]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def _separator(sample: Sequence[str], columns: int, others: str) -> str:
@@ -127,7 +141,7 @@ def _separator(sample: Sequence[str], columns: int, others: str) -> str:
         ((width, count),) = Counter(width for width in rows if width > 1).most_common(1) or [(0, 0)]
         return count / max(1, len(rows)), width == columns
 
-    best = max(f",;{others}", key=rank)
+    best = max(f",;|{others}", key=rank)
     return best if rank(best)[0] else "\t"
 
 
@@ -185,21 +199,27 @@ def objects(lines: Iterable[str], path: Path) -> TableRows:
 
     What is in an object of theirs, as in `{"translation": {"fr": "roi", "en": "king"}}`, counts as theirs.
     """
-    found = (
-        (number, _flat(json_object(line, f"{path}:{number}")))
-        for number, line in enumerate(lines, 1)
-        if line.strip()
-    )
-    sample = list(islice(found, _SAMPLE))
-    names = [*dict.fromkeys(name for _, one in sample for name in one)]
-    rows = ((number, [_text_of(one.get(name)) for name in names]) for number, one in chain(sample, found))
-    return TableRows("jsonl", rows, f"{path}:", names)
+    filled = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
+    return _of_named("jsonl", path, ((at, json_object(line, f"{path}:{at}")) for at, line in filled))
+
+
+def _of_named(
+    form: str, path: Path, found: Iterator[tuple[int, dict[str, Any]]], names: Sequence[str] = ()
+) -> TableRows:
+    flat = ((number, _flat(one)) for number, one in found)
+    sample = list(islice(flat, _SAMPLE))
+    names = [*dict.fromkeys(name for _, one in sample for name in one)] or [*names]
+    rows = ((number, [_text_of(one.get(name)) for name in names]) for number, one in chain(sample, flat))
+    return TableRows(form, rows, f"{path}:", names)
 
 
 def _flat(found: Mapping[str, Any]) -> dict[str, Any]:
-    inner = (one if isinstance(one, dict) else {key: one} for key, one in found.items())
-    return {key: one for part in inner for key, one in part.items()} | {
-        key: one for key, one in found.items() if not isinstance(one, dict)
+    parts = [(key, one if isinstance(one, dict) else {key: one}) for key, one in found.items()]
+    counts = Counter(name for _, part in parts for name in part)
+    return {
+        name if counts[name] == 1 else f"{key} {name}": one
+        for key, part in parts
+        for name, one in part.items()
     }
 
 
@@ -215,17 +235,17 @@ def json_object(line: str, where: str) -> dict[str, Any]:
 
 
 def columns_of_parquet(path: Path) -> TableRows:
-    """The table of a Parquet file."""
+    """The table of a Parquet file, likewise."""
     with open_parquet(path) as file:
         names = list(map(str, file.schema_arrow.names))
 
-    def rows() -> Iterator[NumberedRow]:
+    def rows() -> Iterator[tuple[int, dict[str, Any]]]:
         with open_parquet(path) as file:
             found = (row for batch in file.iter_batches() for row in zip(*batch.columns, strict=True))
             for number, row in enumerate(found, 1):
-                yield number, [_text_of(cell.as_py()) for cell in row]
+                yield number, {name: cell.as_py() for name, cell in zip(names, row, strict=True)}
 
-    return TableRows("parquet", rows(), f"{path}:", names)
+    return _of_named("parquet", path, rows(), names)
 
 
 def workbook(path: Path) -> TableRows:

@@ -19,8 +19,9 @@ _PACKED = (".bz2", ".xz", ".zst", ".zip")  # endings of what is not written
 # The endings of files that other programs open as lines of text, and as something else.
 _TEXT = ("csv", "tsv", "txt", "vec")
 _NO_TEXT = (
-    "arrow avro bin db docx feather h5 hdf5 html json jsonl npy npz ods orc parquet pdf pickle pkl pt pth "
-    "safetensors sqlite xls xlsx xml yaml yml"
+    "apkg arrow avro bin db dix doc docx epub feather h5 hdf5 htm html ifo json jsonl lift martif mobi npy "
+    "npz ods odt orc parquet pdf pickle pkl po pt pth rtf safetensors sdltb sqlite tar tbx tei tmx xhtml xlf "
+    "xliff xls xlsm xlsx xml yaml yml zip"
 ).split()
 
 

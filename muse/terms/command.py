@@ -133,7 +133,7 @@ def terms(options: TermsOptions) -> Report:
 def _told(
     rows: Sequence[GlossaryRow], decided: Decisions, files: list[str], label: str | None
 ) -> dict[str, Any]:
-    """What is told of a glossary in these files."""
+    """What is reported of a glossary in these files."""
     firsts = [row for row in rows if row.rank == 1]
     return {
         "terms": len(firsts), "translations": len(rows),

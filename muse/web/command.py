@@ -1,6 +1,8 @@
 """muse serve: explore a space in the browser."""
 
 import json
+import threading
+import webbrowser
 from contextlib import suppress
 from pathlib import Path
 
@@ -21,6 +23,7 @@ class ServeOptions(OneSpace, Backend, Seed, Device, Threads, Common):
         8765, section="Address", metavar="PORT", least=0, most=65535,
         help="Port to listen on; 0 picks a free one.",
     )  # fmt: skip
+    open: bool = option(False, section="Address", help="Open it in the browser.")
     allow_remote: bool = option(
         False, section="Advanced", help="Allow a --host that other machines can reach."
     )
@@ -54,6 +57,9 @@ def serve(options: ServeOptions) -> None:
             app, where = create_app(explorer, hosts=known_hosts(options.host)), url(listening)
             shown = {"url": where, "space": str(options.space)}
             echo(json.dumps(shown) if options.as_json else f"{options.space}: {where}")
+            if options.open:
+                # A browser in a terminal is waited for, and it waits for the server.
+                threading.Thread(target=webbrowser.open, args=(where,), daemon=True).start()
             with suppress(KeyboardInterrupt):  # Ctrl-C is how the server is stopped
                 answer(app, listening)
         finally:

@@ -71,9 +71,11 @@ async def refuse_other_sites(request: Request) -> None:
     Browsers say so of every request to this machine, and of one that may change something to others too, by
     its origin; programs say nothing, and are answered.
     """
-    origin = request.headers.get("origin")
-    elsewhere = origin is not None and origin.partition("://")[2] != request.headers.get("host")
-    if elsewhere or request.headers.get("sec-fetch-site") in OTHER_SITES:
+    origins, host = request.headers.getlist("origin"), request.headers.get("host")
+    said = ",".join(request.headers.getlist("sec-fetch-site")).lower()  # there may be several
+    sites = {site.strip() for site in said.split(",")}
+    elsewhere = any(origin.partition("://")[2] != host for origin in origins)
+    if not sites.isdisjoint(OTHER_SITES) or (elsewhere and sites != {"same-origin"}):
         raise HTTPException(403, "expected a request of the explorer's page or a program, got another site's")
 
 

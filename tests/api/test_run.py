@@ -14,7 +14,7 @@ import scipy.linalg
 import muse
 from muse.alignment import Alignment
 from muse.api.answers import known_pairs
-from muse.api.inputs import read_dictionary
+from muse.api.inputs import _are_the_same, read_dictionary
 from muse.api.run import run
 from muse.api.settings import check, settings_of
 from muse.embedding.training import Embedded
@@ -453,3 +453,18 @@ def test_rows_by_maps_that_do_not_know_the_pairs() -> None:
     for one, sign, fold in zip(found.held_out, (1, -1), (0, 1), strict=True):
         np.testing.assert_allclose(one.source, sign * unit, atol=1e-6)
         np.testing.assert_array_equal(one.without, np.arange(30) % 2 == fold)
+
+
+@pytest.mark.parametrize(
+    ("change", "same"), [(None, True), ("words", False), ("rows", False), ("fewer", False)]
+)
+def test_one_file_given_twice_is_told(change: str | None, same: bool) -> None:
+    rows, words = (
+        np.random.default_rng(0).normal(size=(20, 3)).astype(np.float32),
+        [f"w{i}" for i in range(20)],
+    )
+    other = rows + 1 if change == "rows" else rows
+    renamed = [*words[:-1], "x"] if change == "words" else words
+    kept = slice(None, 15 if change == "fewer" else None)
+    two = Vectors("yy", renamed[kept], other[kept])
+    assert _are_the_same(Vectors("xx", words, rows), two) != bool(change)

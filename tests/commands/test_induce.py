@@ -308,7 +308,7 @@ def test_any_other_name_is_that_of_plain_pairs(muse: Command, space: Path, name:
     assert len(read_lexicon(space.parent / name)) > 10
 
 
-@pytest.mark.parametrize("name", ["d.parquet", "d.json", "d.json.gz", "d.xlsx.gz"])
+@pytest.mark.parametrize("name", ["d.parquet", "d.tbx", "d.apkg", "d.json", "d.json.gz", "d.xlsx.gz"])
 def test_a_name_that_promises_another_format(muse: Command, space: Path, name: str) -> None:
     out = space.parent / name
     arguments: list[object] = ["induce", space / "nosuch", "--out", out]  # before the space is opened

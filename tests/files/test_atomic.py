@@ -395,6 +395,15 @@ def test_a_second_writer_is_told_who_the_first_is(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.skipif(not hasattr(os, "O_NOFOLLOW"), reason="links")
+def test_a_lock_is_not_written_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "theirs").write_text("mine")
+    (tmp_path / ".out.lock").symlink_to(tmp_path / "theirs")
+    with pytest.raises(BadFile, match="symbolic link"), atomic.only_writer(tmp_path / "out"):
+        pass
+    assert (tmp_path / "theirs").read_text() == "mine"
+
+
 def test_a_lock_that_another_account_left_is_no_obstacle_if_it_can_be_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

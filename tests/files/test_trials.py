@@ -15,6 +15,7 @@ from muse.errors import BadFile, BadSetting
 from muse.evaluation.ratings import RATED, RATED_WORDS, read_rated
 from muse.export.vocabulary import read_vocabulary
 from muse.files import read_lexicon, read_vectors
+from muse.files.vectors.formats import open_table
 from muse.languages import Languages
 from muse.text.parallel import fit_of_words, parallel_text
 from muse.vectors import WordIndex
@@ -164,6 +165,9 @@ TABLES = {
     "codes behind": "roi,king,fr,en\njour,day,fr,en\nnuit,night,fr,en\n",
     "codes before": "fr\troi\ten\tking\nfr\tjour\ten\tday\nfr\tnuit\ten\tnight\n",
     "codes the other way": "en,king,fr,roi\nen,day,fr,jour\nen,night,fr,nuit\n",
+    "PanLex": "lang1\ttext1\tlang2\ttext2\tquality\nfra-000\troi\teng-000\tking\t7\n"
+              "fra-000\tjour\teng-000\tday\t8\n"
+              "fra-000\tnuit\teng-000\tnight\t9\n",
     "an index": "\tfr\ten\n0\troi\tking\n1\tjour\tday\n2\tnuit\tnight\n",
     "lines in cells": 'fr,en\n"roi\njour","king\nday"\nnuit,night\n',
     "Anki": "#separator:tab\n#html:true\n#guid column:1\nx\t<b>roi</b>\tking&nbsp;\n"
@@ -176,6 +180,21 @@ def test_what_stands_beside_words_in_tables(tmp_path: Path, kind: str) -> None:
     (tmp_path / "x.txt").write_text(TABLES[kind])
     found = read_lexicon(tmp_path / "x.txt", languages=("fr", "en")).pairs
     assert found == (("roi", "king"), ("jour", "day"), ("nuit", "night"))
+
+
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        ("\\_sh v3.0  400  MDF\n\n\\lx roi\n\\ps n\n\\ge king\n\n\\lx jour\n\\ge day\n", r"awk '/^\\lx /"),
+        ("00010000-n\tfra:lemma\troi\n00010000-n\tfra:def\tchef d'un royaume\n", "join -t"),
+        ("ID,Language_ID,Parameter_ID,Form\n0,fra,king,roi\n1,eng,king,king\n", "pandas.read_csv('x.txt')"),
+    ],
+)
+def test_dictionaries_that_a_command_converts(tmp_path: Path, text: str, command: str) -> None:
+    (tmp_path / "x.txt").write_text(text)
+    with pytest.raises(BadFile) as error:
+        read_lexicon(tmp_path / "x.txt", languages=("fr", "en"))
+    assert command in str(error.value)
 
 
 def test_a_row_without_a_word_continues_that_above(tmp_path: Path) -> None:
@@ -363,6 +382,23 @@ def test_columns_of_other_types(tmp_path: Path, kind: str) -> None:
         assert " ".join(read_vectors(tmp_path / "x.parquet", language="fr").words) == expected
 
 
+def test_the_first_part_of_a_folder_may_be_empty(tmp_path: Path) -> None:
+    rows = pa.table({"id": ["a", "b"], "v": [[1.0], [2.0]]})
+    (tmp_path / "lang=fr").mkdir()
+    for place, part in enumerate((rows.slice(0, 0), rows)):
+        pq.write_table(part, tmp_path / "lang=fr" / f"part-{place}.parquet")
+    assert read_vectors(tmp_path, language="fr").words == ("a", "b")
+    with open_table(tmp_path) as table:
+        assert table.payload is not None
+        assert list(table.payload.vectors) == ["lang"]  # told as not copied
+    pq.write_table(pa.table({"id": ["c"], "v": [[1.0, 2.0]]}), tmp_path / "part-2.parquet")
+    with pytest.raises(BadFile, match=f"{tmp_path.name}: row 2: expected 1 finite numbers in 'v', got 2"):
+        read_vectors(tmp_path, language="fr")
+    (tmp_path / "_delta_log").mkdir()
+    with pytest.raises(BadFile, match="a table of Delta Lake; write deltalake"):
+        read_vectors(tmp_path, language="fr")
+
+
 def test_parts_of_a_folder_have_the_same_columns(tmp_path: Path) -> None:
     for name, columns in (("a", {"id": [1]}), ("b", {"name": ["x"]})):
         pq.write_table(pa.table({**columns, "v": [[1.0, 2.0]]}), tmp_path / f"{name}.parquet")
@@ -375,6 +411,7 @@ def test_parts_of_a_folder_have_the_same_columns(tmp_path: Path) -> None:
     [
         ({"uuid": ["a0", "a1"], "E": [[1.0], [2.0]]}, "a0 a1"),
         ({"id": [7, 8], "E": [[1.0], [2.0]]}, "7 8"),
+        ({"id": [7.0, np.nan], "E": [[1.0], [2.0]]}, "error: expected `id` to be one text or integer"),
         ({"lang": "fr", "E": [[1.0], [2.0]]}, "0 1"),
         ({"langs": ["fr", "fr"], "vocab": ["roi", "jour"], "E": [[1.0], [2.0]]}, "roi jour"),
         (

@@ -49,7 +49,7 @@ COLUMNS: Mapping[str, Line] = {
 }
 
 
-@pytest.mark.parametrize("between", ["\t", ",", ";", " ||| "])
+@pytest.mark.parametrize("between", ["\t", ",", ";", "|", " ||| "])
 @pytest.mark.parametrize("columns", COLUMNS.values(), ids=COLUMNS)
 def test_the_columns_that_have_words_of_the_languages(tmp_path: Path, columns: Line, between: str) -> None:
     for name, start, end in (("x", "", "\n"), ("x.csv", "\ufeff", "\r\n"), ("x.tsv", "", "\n\n")):
@@ -87,6 +87,9 @@ OBJECTS = {
     "without names that say it": objects("b", "a"),
     "sides": objects("source", "target"),
     "of Hugging Face": ({"id": n, "translation": {"en": en, "fr": fr}} for n, (fr, en) in enumerate(PAIRS)),
+    "with more of each": (
+        {"fr": {"text": fr, "id": n}, "en": {"text": en, "id": n}} for n, (fr, en) in enumerate(PAIRS)
+    ),
     "of several": ({"score": 1.5, "de": "König", "en": en, "fr": fr} for fr, en in PAIRS),
 }
 
@@ -98,6 +101,19 @@ def test_objects(tmp_path: Path, name: str) -> None:
     assert found(tmp_path / "x") == PAIRS
     (tmp_path / "x.json").write_text(json.dumps(rows, indent=2))
     assert found(tmp_path / "x.json") == PAIRS
+    (tmp_path / "x.json").write_text(json.dumps({"rows": rows}))
+    assert found(tmp_path / "x.json") == PAIRS
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pytest.importorskip("pyarrow").Table.from_pylist(rows), tmp_path / "x.parquet")
+    assert found(tmp_path / "x.parquet") == PAIRS
+
+
+def test_columns_of_pandas_as_json(tmp_path: Path) -> None:
+    french, english = ({str(n): pair[side] for n, pair in enumerate(PAIRS)} for side in range(2))
+    columns = {"en": english, "fr": french}
+    for written in (columns, {name: [*cells.values()] for name, cells in columns.items()}):
+        (tmp_path / "x.json").write_text(json.dumps(written))
+        assert found(tmp_path / "x.json") == PAIRS
 
 
 def test_what_muse_writes(tmp_path: Path) -> None:

@@ -3,11 +3,14 @@
 import gc
 import json
 import logging
+import queue
 import socket
 import threading
+import webbrowser
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from http.client import HTTPConnection
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +24,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send  # noqa: E402
 from muse.web.app import AT_ONCE, create_app, make_server, serve  # noqa: E402
 from muse.web.explorer import Explorer  # noqa: E402
 from muse.web.server import bind  # noqa: E402
+from tests.support.command import Command  # noqa: E402
+from tests.support.spaces import saved  # noqa: E402
 from tests.web.test_api import small_space  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("default")  # of the server's thread
@@ -192,3 +197,18 @@ def test_what_was_loaded_is_no_longer_searched_for_garbage(
         assert gc.get_freeze_count() > 0
     finally:
         gc.unfreeze()
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_the_browser_is_opened_where_that_is_asked_for(
+    asked: bool, muse: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved(tmp_path / "space")
+    opened: queue.Queue[str] = queue.Queue()
+    monkeypatch.setattr(webbrowser, "open", opened.put)
+    monkeypatch.setattr("muse.web.app.serve", lambda app, listening: None)
+    ended = muse("serve", str(tmp_path / "space"), "--port", "0", "--json", *["--open"] * asked)
+    assert ended.code == 0, ended.err
+    where = [opened.get(timeout=10)] if asked else []
+    assert where == [json.loads(ended.out)["url"]] * asked
+    assert opened.empty()

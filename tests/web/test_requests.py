@@ -10,7 +10,7 @@ pytest.importorskip("httpx")
 from muse.web.app import create_app  # noqa: E402
 from muse.web.explorer import Explorer  # noqa: E402
 from muse.web.server import known_hosts  # noqa: E402
-from tests.support.asgi import Client  # noqa: E402
+from tests.support.asgi import HOME, Client  # noqa: E402
 from tests.web.test_api import rated_space  # noqa: E402
 
 
@@ -79,8 +79,11 @@ def test_an_error_of_its_own_is_a_problem_too(
 
 @pytest.mark.parametrize(
     ("site", "status"),
-    [(None, 200), ("none", 200), ("same-origin", 200), ("same-site", 403), ("cross-site", 403)],
-)
+    [
+        (None, 200), ("none", 200), ("same-origin", 200), ("same-site", 403), ("cross-site", 403),
+        ("Cross-Site", 403), ("none, cross-site", 403), ("none,SAME-SITE ", 403),
+    ],
+)  # fmt: skip
 def test_a_page_of_another_site_causes_no_work(
     client: Client, explorer: Explorer, monkeypatch: pytest.MonkeyPatch, site: str | None, status: int
 ) -> None:
@@ -98,6 +101,16 @@ def test_a_page_of_another_site_causes_no_work(
     assert "access-control-allow-origin" not in answer.headers
     # A link of another site to the page itself is followed.
     assert client.get("/", headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize("name", ["sec-fetch-site", "origin"])
+def test_the_second_of_two_headers_counts_as_well(client: Client, name: str) -> None:
+    values = {"sec-fetch-site": ("none", "cross-site"), "origin": (HOME, "http://evil.example")}
+    first, second = values[name]
+    assert client.get("/api/spaces", headers=[(name, first)]).status_code == 200
+    for order in ((first, second), (second, first)):
+        headers = [(name, one) for one in order]
+        assert client.get("/api/spaces", headers=headers).status_code == 403
 
 
 def test_a_host_that_is_unknown_causes_no_work(client: Client) -> None:

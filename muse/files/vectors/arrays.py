@@ -63,7 +63,7 @@ def npz_table(path: Path) -> Table:
         if "pickle" in str(error):
             advice = "save it without pickled objects: words as np.array(words, dtype=str)"
         raise BadFile(f"{path}: expected plain arrays, got unreadable ones ({error}); {advice}") from error
-    flat = {name: array for name, array in arrays.items() if array.ndim == 1 and array.dtype.kind in "USiu"}
+    flat = {name: array for name, array in arrays.items() if array.ndim == 1}
     texts = [name for name, array in arrays.items() if array.ndim and array.dtype.kind in "US"]
     tables = [name for name, array in arrays.items() if array.ndim == 2 and array.dtype.kind in "fiu"]
     alone = [*arrays] if len(arrays) == 1 and not texts else tables if len(tables) == 1 else []
@@ -169,9 +169,9 @@ def tensor_shapes(path: Path) -> dict[str, list[int]]:
 def read_tensor(path: Path, name: str) -> NDArray[Any]:
     """The tensor of this name in a .safetensors file."""
     with _opened_tensors(path, "np") as file:
-        if file.get_slice(name).get_dtype() != "BF16":
+        if not file.get_slice(name).get_dtype().startswith(("BF", "F4", "F6", "F8")):
             return np.asarray(file.get_tensor(name))
-    with _opened_tensors(path, "pt") as file:  # numpy has no bfloat16
+    with _opened_tensors(path, "pt") as file:  # numpy has no bfloat16, and no floats of a byte
         return np.asarray(file.get_tensor(name).float().numpy())
 
 

@@ -61,16 +61,22 @@ def parquet_table(path: Path, options: ReadOptions) -> Table:
     which. Items whose vector is null are left out. Raise BadSetting if it is not clear which column is meant.
     """
     parts = _parts(path) if path.is_dir() else [path]
-    with open_parquet(parts[0]) as file:
+    count, filled = 0, parts[0]
+    for part in reversed(parts):
+        with open_parquet(part) as file:
+            count, filled = count + file.metadata.num_rows, part if file.metadata.num_rows else filled
+    with open_parquet(filled) as file:
         schema, columns = file.schema_arrow, _columns(path, file, options)
-    count = 0
     for part in parts:
         with open_parquet(part) as file:
-            count += file.metadata.num_rows
-            if file.schema_arrow.names != schema.names:
+            if not file.schema_arrow.equals(schema):
+                expected, got = (
+                    ", ".join(f"{one.name} {one.type}" for one in many)[:200]
+                    for many in (schema, file.schema_arrow)
+                )
                 raise BadFile(
-                    f"{part}: expected the columns of {parts[0].name} ({', '.join(schema.names)[:200]}), got "
-                    f"{', '.join(file.schema_arrow.names)[:200]}; give one kind of file at a time"
+                    f"{part}: expected the columns of {filled.name} ({expected}), got {got}; give one kind "
+                    "of file at a time"
                 )
     words, dropped = columns.label is not None and columns.label.words, Dropped()
     dimension = len(columns.wide) or _dimension(path, parts, columns.vector)
@@ -80,10 +86,12 @@ def parquet_table(path: Path, options: ReadOptions) -> Table:
         if _holds_numbers(one.type) or one.name in RESERVED or schema.names.count(one.name) > 1
     ]  # fmt: skip
     carried = [one.name for one in others if one.name not in behind]
+    behind += {one.partition("=")[0] for part in parts for one in part.relative_to(path).parts if "=" in one}
     payload = None if words else Payload(carried, dict.fromkeys(behind))
     texts = (text for part in parts for block in read_column(part, columns.text) for text in block)
+    blocks = _blocks((path, parts), columns, dimension, dropped, payload)
     return Table(
-        path, dimension, count, _blocks(parts, columns, dimension, dropped, payload), frequency_ordered=words,
+        path, dimension, count, blocks, frequency_ordered=words,
         texts=map(table.one_line, texts) if columns.text else None, dropped=dropped,
         payload=payload, label=columns.label,
     )  # fmt: skip
@@ -124,7 +132,7 @@ def _columns(path: Path, file: Any, options: ReadOptions) -> _Columns:
             "rename all but one"
         )
     first = next(file.iter_batches(_SAMPLE, columns=plain), None) if plain else None
-    values = {} if first is None else {name: _labels(first.column(name)) for name in plain}
+    values = {name: _labels(first.column(name)) if first else [] for name in plain}
     lists += [name for name, known in values.items() if not lists and _are_written(known)]
     wide = _dimensions(schema) if not lists and not structs and options.column is None else []
     try:
@@ -209,11 +217,16 @@ def _batches(parts: Sequence[Path], columns: _Columns, size: int, carried: Seque
 
 
 def _blocks(
-    parts: Sequence[Path], columns: _Columns, dimension: int, dropped: Dropped, payload: Payload | None
+    files: tuple[Path, Sequence[Path]],
+    columns: _Columns,
+    dimension: int,
+    dropped: Dropped,
+    payload: Payload | None,
 ) -> Iterator[table.Block]:
-    begin, size, path = 0, max(1, min(ROWS, MOST_NUMBERS // dimension)), parts[0]
+    path, parts = files
+    begin, size = 0, max(1, min(ROWS, MOST_NUMBERS // dimension))
     carried = payload.known if payload is not None and payload.wanted else ()
-    with open_parquet(path) as file:
+    with open_parquet(parts[0]) as file:
         ignored = [name for name in file.schema_arrow.names if name not in (*columns.read(), columns.text)]
     if ignored and not (payload is not None and payload.wanted):
         used = ", ".join([*columns.read(), *filter(None, (columns.text,))])

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from muse.errors import BadFile, Mismatch
 from muse.files import read_vectors, write_npz
+from muse.files.vectors.arrays import read_tensor
 
 WORDS = ["the", "new york", "été", "\u2028", "a\nb", "👍"]
 MATRIX = np.random.default_rng(0).normal(0, 1, (len(WORDS), 4)).astype(np.float32)
@@ -98,3 +100,11 @@ def test_words_that_numpy_would_cut(tmp_path: Path) -> None:
     with pytest.raises(Mismatch, match="word 2"):
         write_npz(tmp_path / "x.npz", ["a", "b\0"], MATRIX[:2])
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", ["bfloat16", "float8_e4m3fn", "float8_e5m2"])
+def test_numbers_that_numpy_lacks_are_read(kind: str, tmp_path: Path) -> None:
+    tensors = pytest.importorskip("safetensors.torch")
+    rows = torch.tensor([[0.5, -1.0], [2.0, 0.25]])
+    tensors.save_file({"x": rows.to(getattr(torch, kind))}, tmp_path / "x.safetensors")
+    assert np.array_equal(read_tensor(tmp_path / "x.safetensors", "x"), rows.numpy())
