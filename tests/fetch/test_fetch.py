@@ -137,7 +137,8 @@ def test_an_answer_that_does_not_fit_the_part_begins_anew(tmp_path: Path, answer
 
 def test_a_server_that_never_sends_what_was_asked_for_is_left(tmp_path: Path) -> None:
     other = status(206, BODY[10_000:], Content_Range=f"bytes 10000-{len(BODY) - 1}/{len(BODY)}")
-    with serving(*[File(BODY, cut=20_000), other] * 9, File(BODY)) as server:
+    script: list[Answer] = [File(BODY, cut=20_000), other]
+    with serving(*script * 9, File(BODY)) as server:
         with pytest.raises(BadFile, match="3 times in a row"):
             fetched(server, tmp_path)
         assert len(server.requests) == 4

@@ -68,11 +68,15 @@ def test_a_thread_that_steps_back_leaves_the_priority_of_others(monkeypatch: pyt
 
 
 def test_work_that_has_begun_is_waited_for() -> None:
-    background, done = Background(), list[int]()
-    gates = [threading.Event() for _ in range(3)]
-    for number, gate in enumerate(gates):
-        background.once(number, lambda gate=gate, number=number: (gate.wait(PATIENCE), done.append(number)))
-    threading.Timer(0.01, lambda: [gate.set() for gate in gates]).start()
+    background, gate, done = Background(), threading.Event(), list[int]()
+
+    def work() -> None:
+        gate.wait(PATIENCE)
+        done.append(1)
+
+    for number in range(3):
+        background.once(number, work)
+    threading.Timer(0.01, gate.set).start()
     background.join()
-    assert sorted(done) == [0, 1, 2]
+    assert done == [1, 1, 1]
     background.join()
