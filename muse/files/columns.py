@@ -15,6 +15,7 @@ from pathlib import Path
 
 from muse.errors import BadFile
 from muse.files.cells import number_in
+from muse.files.payloads import folded_name
 from muse.files.tables import NumberedRow, TableRows, open_table, plain_cell
 
 log = logging.getLogger(__name__)
@@ -155,11 +156,6 @@ def _other_columns(
 
 
 # By names
-
-
-def folded_name(name: str) -> str:
-    """What a column is called, without case, spaces and signs."""
-    return re.sub(r"[\W_]+", "", name.casefold())
 
 
 def _by_names(first: Sequence[str], wanted: TableColumns) -> Places | None:

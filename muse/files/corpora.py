@@ -6,11 +6,12 @@ is cut into word pieces or has labels; the signs of other programs would be the 
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 
-from muse.errors import BadSetting
+from muse.errors import BadFile, BadSetting
 from muse.files.detect import SENTENCES, detect, open_beginning, readable_kind, refused
+from muse.files.parquet import text_column
 from muse.files.plain_text import lines_of_source
 from muse.files.source import is_stream
 from muse.files.tables import json_object
@@ -18,6 +19,7 @@ from muse.languages import language_code
 
 _TAG = re.compile(r"<(bpt|ept|ph|it|ut)\b[^<>]*>.*?</\1>|<[^<>]*>|\{\\[^{}]*\}")  # those have codes inside
 _OF_MEMORY = re.compile(r"""<tuv\b[^>]*\blang=["']([^"']*)["']|<seg>(.*?)</seg>""", re.DOTALL)
+_SAMPLE = 1_000  # rows of JSON lines that show which columns have text
 _LABELS = re.compile(r"^(?:__label__\S+\s+)+")
 
 
@@ -101,13 +103,12 @@ def _of_memory(path: Path, lines: Iterable[str], language: str | None) -> Iterat
 
 
 def _of_objects(path: Path, lines: Iterable[str], column: str | None) -> Iterator[str]:
-    for number, line in enumerate(filter(str.strip, lines), 1):
-        row = json_object(line, f"{path}:{number}")
-        texts = [name for name, value in row.items() if isinstance(value, str)]
-        name = column if column is not None or len(texts) != 1 else texts[0]
-        if name is None or not isinstance(row.get(name), str | None):
-            raise BadSetting(
-                f"{path}:{number}: --column must be one of its columns of text "
-                f"({', '.join(texts)[:80] or 'none'}), got {column or 'none'}"
-            )
-        yield row.get(name) or ""
+    filled = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
+    rows = ((number, json_object(line, f"{path}:{number}")) for number, line in filled)
+    first = list(islice(rows, _SAMPLE))
+    texts = dict.fromkeys(name for _, row in first for name, one in row.items() if isinstance(one, str))
+    name = text_column(path, [*texts], column)
+    for number, row in chain(first, rows):
+        if not isinstance(text := row.get(name), str | None):
+            raise BadFile(f"{path}:{number}: expected text in {name!r}, got {text!r:.60}; correct it")
+        yield text or ""

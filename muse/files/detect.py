@@ -10,8 +10,6 @@ import csv
 import json
 import re
 import shlex
-import tarfile
-import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -22,7 +20,7 @@ from pathlib import Path
 
 from muse.errors import BadFile, reworded
 from muse.files.plain_text import BOM, marked_encoding
-from muse.files.source import DAMAGED, Source, first_bytes, is_stream, open_source
+from muse.files.source import Source, first_bytes, is_stream, names_in, open_source
 
 VECTORS, DICTIONARY, SENTENCES, TABLE = "vectors", "dictionary", "sentences", "table"
 EXPECTED = {
@@ -70,27 +68,15 @@ class Beginning:
 
     @cached_property
     def members(self) -> list[str]:
-        """The names in a .zip; none of another file, or of a broken one."""
-        if not self.path.is_file() or not zipfile.is_zipfile(self.path):
-            return []
-        try:
-            with zipfile.ZipFile(self.path) as archive:
-                return archive.namelist()
-        except DAMAGED:
-            return []  # opening it reports the error
+        """The names of the files in a .zip or .tar; none of another file, or of a broken one."""
+        return names_in(self.path)
 
     @property
     def is_pipeline(self) -> bool:
         """Whether it is the folder of a spaCy pipeline, or an archive that may have one."""
         if self.path.is_dir():
             return any((one / "vocab").is_dir() for one in (self.path, *self.path.iterdir()))
-        if self.members or not self.path.is_file():
-            return any(map(SPACY_FILES.fullmatch, self.members))
-        try:
-            with tarfile.open(self.path) as archive:
-                return any(SPACY_FILES.fullmatch(member.name) for member in archive)
-        except (*DAMAGED, MemoryError):
-            return False  # opening it as another kind reports the error
+        return any(map(SPACY_FILES.fullmatch, self.members))
 
     @property
     def is_binary(self) -> bool:
@@ -123,7 +109,8 @@ class Kind:
         """Whether a file is of this kind."""
         if self.magic and (file.raw if self.whole else file.head).startswith(self.magic):
             return True
-        if self.inside and any(map(re.compile(self.inside).fullmatch, file.members)):
+        inside = file.members if self.inside and file.raw.startswith(b"PK") else ()
+        if any(map(re.compile(self.inside).fullmatch, inside)):
             return True
         return self.looks is not None and bool(self.looks(file))
 
@@ -302,19 +289,20 @@ def list_in_text(cell: str) -> list[float] | None:
     return [float(one) for one in found[1].replace(",", " ").split()]
 
 
-_HEADER = re.compile(rb"[ \t]*[0-9]{1,18}[ \t]+([0-9]{1,18})[ \t\r]*")
+# A line "n d": eighteen digits fit in 64 bits, and int() refuses to read several thousand.
+HEADER = re.compile(rb"[ \t]*([0-9]{1,18})[ \t]+([0-9]{1,18})[ \t\r]*")
 _NO_TEXT = frozenset(range(32)) - frozenset(b"\t\n\v\f\r\x1c\x1d\x1e\x1f")
 
 
 def _is_word2vec(file: Beginning) -> bool:
     """Whether the content after a line "n d" is binary rather than text."""
     first, _, body = file.head.partition(b"\n")
-    header = _HEADER.fullmatch(first)
+    header = HEADER.fullmatch(first)
     if header is None:
         return False
     # Random bytes may contain one number by chance, but hardly two in a row.
     rows = [line.split() for line in body.split(b"\n")[:5]]
-    if any(len(row) > 1 and all(map(is_number, row[-min(int(header[1]), 2) :])) for row in rows):
+    if any(len(row) > 1 and all(map(is_number, row[-min(int(header[2]), 2) :])) for row in rows):
         return False
     if not _NO_TEXT.isdisjoint(body):
         return True

@@ -150,8 +150,7 @@ class _Copy:
         if (self.folder / MODULES).exists():
             self._modules()
         elif (self.folder / SETTINGS).exists() and self._parsed(SETTINGS).get("model_type") == "model2vec":
-            self._weights()
-            self._linked(TOKENIZER)
+            self._static()
         else:
             self._transformer()
 

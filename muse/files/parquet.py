@@ -40,7 +40,7 @@ def read_column(path: Path, column: str | None) -> Iterator[list[str]]:
     is read, if there is no such column or it is not text.
     """
     with open_parquet(path) as file:
-        chosen = _column(path, file.schema_arrow, column)
+        chosen = text_column(path, text_columns(file.schema_arrow), column)
         for batch in file.iter_batches(_ROWS, columns=[chosen]):
             yield [text or "" for text in batch.column(0).to_pylist()]
 
@@ -49,7 +49,7 @@ def row_groups(path: Path, column: str | None) -> tuple[str, list[int]]:
     """The name of the column that `read_column` reads, and the number of rows in each group of rows."""
     with open_parquet(path) as file:
         counts = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
-        return _column(path, file.schema_arrow, column), counts
+        return text_column(path, text_columns(file.schema_arrow), column), counts
 
 
 def read_rows(path: Path, column: str, group: int, begin: int, end: int) -> list[str]:
@@ -82,19 +82,18 @@ def _unpacked(metadata: Any) -> int:
 
 
 def text_columns(schema: Any) -> list[str]:
-    """The names of the columns of text."""
-    return [field.name for field in schema if str(field.type) in ("string", "large_string", "string_view")]
+    """The names of the columns of text, but for one that another column has too."""
+    texts = (field.name for field in schema if str(field.type) in ("string", "large_string", "string_view"))
+    return [str(name) for name in texts if schema.names.count(name) == 1]
 
 
-def _column(path: Path, schema: Any, column: str | None) -> str:
-    texts = text_columns(schema)
-    if column is None and len(texts) == 1:
-        return str(texts[0])
-    if column in texts and schema.names.count(column) == 1:
-        return str(column)
-    found = "none" if column is None else repr(column)
+def text_column(path: Path, texts: Sequence[str], column: str | None) -> str:
+    """The column that is read of those of text: the one asked for, or the only one; BadSetting without."""
+    if column in texts or (column is None and len(texts) == 1):
+        return column or texts[0]
     raise BadSetting(
-        f"{path}: --column must be one of its text columns ({', '.join(texts) or 'it has none'}), got {found}"
+        f"{path}: --column must be one of its text columns ({', '.join(texts)[:200] or 'it has none'}), got "
+        f"{'none' if column is None else repr(column)}"
     )
 
 

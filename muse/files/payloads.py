@@ -100,12 +100,13 @@ def id_name(names: Iterable[str]) -> str | None:
 
 
 def _first_of(known: Iterable[str], names: Iterable[str]) -> str | None:
-    folded = {_folded(name): name for name in sorted(names, key=len, reverse=True)}
+    folded = {folded_name(name): name for name in sorted(names, key=len, reverse=True)}
     return next((folded[name] for name in known if name in folded), None)
 
 
-def _folded(name: str) -> str:
-    return re.sub(r"[\W_]", "", name).casefold()
+def folded_name(name: str) -> str:
+    """What a column is called, without case, spaces and signs."""
+    return re.sub(r"[\W_]+", "", name.casefold())
 
 
 class Label(NamedTuple):
@@ -133,11 +134,11 @@ def label_of(path: Path, columns: Mapping[str, Sequence[Any]], wanted: str | Non
     texts = {name: known for name, known in texts.items() if any(known) and None not in known}
     differing = [name for name, values in columns.items() if len({*map(str, values)}) == len(values)]
     words = _first_of(WORD_NAMES, texts)
-    own = id_name(name for name in columns if name in differing or _folded(name) not in LOOSE)
-    if words and (own is None or _folded(words) == WORD_NAMES[0]):
+    own = id_name(name for name in columns if name in differing or folded_name(name) not in LOOSE)
+    if words and (own is None or folded_name(words) == WORD_NAMES[0]):
         return Label(words, words=True)
     if own is not None:
-        return Label(own, _folded(own) in LOOSE and are_words(texts.get(own, ())))
+        return Label(own, folded_name(own) in LOOSE and are_words(texts.get(own, ())))
     likely = {name for name in texts if name.casefold() not in TEXT_NAMES or are_words(texts[name])}
     found = [name for name in differing if name in likely and all(texts[name])]
     named = [name for name in differing if _OF_IDS.search(name)]

@@ -50,10 +50,7 @@ _MEMBERS = 10_000  # of a .tar, among which there must be one file
 _ZIP = (b"PK\3\4", b"PK\5\6")  # the second one has nothing in it
 _PARQUET = b"PAR1"
 FREE = 1 << 22  # bytes that any compressed file may have
-FREE_PAIRS, PAIRS = (
-    1 << 18,
-    4,
-)  # that any table may have, and for each letter of its words: of cells with many
+FREE_PAIRS, PAIRS = 1 << 18, 4  # that any table may have, and for each letter of its words
 RATIO, RATIO_VARIABLE = 100, "MUSE_UNPACK_RATIO"  # text shrinks to a tenth at best, vectors to a third
 
 
@@ -204,14 +201,17 @@ def open_source(path: Path) -> Iterator[Source]:
 
 def members(path: Path) -> list[Path]:
     """The paths of the files in a .zip or .tar that has more than one; none of another file."""
-    if is_stream(path) or not path.is_file():
-        return []
+    names = names_in(path)
+    return [path / name for name in names] if len(names) > 1 else []
+
+
+def names_in(path: Path) -> list[str]:
+    """The names of the files in a .zip or .tar; none of another file, or of a broken one."""
     try:
         with ExitStack() as stack:
-            names, _ = _files_in(path, stack)
+            return _files_in(path, stack)[0] if path.is_file() else []
     except (*DAMAGED, MemoryError):
         return []  # opening it reports the error
-    return [path / name for name in names] if len(names) > 1 else []
 
 
 def _files_in(path: Path, stack: ExitStack) -> tuple[list[str], Callable[[str], IO[bytes] | None]]:

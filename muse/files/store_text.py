@@ -33,6 +33,7 @@ from muse.files.payloads import (
     are_words,
     columns_of,
     id_name,
+    kind_of,
     label_of,
 )  # fmt: skip
 from muse.files.plain_text import lines_of_source
@@ -43,7 +44,6 @@ from muse.files.vectors.table import Block, ReadOptions, Table, chosen_column, i
 
 _MOST_ROWS, _MOST_NUMBERS = 8_192, 1 << 19  # read at once
 _SAMPLE = 100  # rows by which the columns are found
-_LARGEST = 1 << 63  # integers of 64 bits are smaller
 _NO_ID = (*NULLS, "null", "None", "nan", "NaN")  # of text
 _LONGEST_PATH = 200  # characters that say where a vector is
 _AGAIN = "export it again"
@@ -384,7 +384,7 @@ def _counted(path: Path, form: CsvForm, label: Label | None) -> tuple[int, bool]
     with open_source(path) as source:
         for count, (_, cells) in enumerate(_records(source, form), 1):  # noqa: B007
             one = "" if own is None else cells[own]
-            integers = integers and INTEGER.fullmatch(one) is not None and -_LARGEST <= int(one) < _LARGEST
+            integers = integers and INTEGER.fullmatch(one) is not None and kind_of(int(one)) is int
     return count, integers
 
 

@@ -77,8 +77,11 @@ def test_ordinary_text_is_no_other_kind(tmp_path: Path, line: str) -> None:
 
 def test_what_must_be_said_is_asked_for(tmp_path: Path) -> None:
     (tmp_path / "x").write_text('{"a": "le roi", "b": "x"}\n')
-    with pytest.raises(BadSetting, match=r"--column must be one of its columns of text \(a, b\)"):
-        [*text_of_lines(tmp_path / "x")]
+    for column, said in ((None, "none"), ("c", "'c'")):
+        with pytest.raises(
+            BadSetting, match=rf"--column must be one of its text columns \(a, b\), got {said}"
+        ):
+            [*text_of_lines(tmp_path / "x", column)]
     assert [*text_of_lines(tmp_path / "x", "a")] == ["le roi"]
     (tmp_path / "x").write_text(CORPORA["TMX"])
     with pytest.raises(BadSetting, match="got no language"):

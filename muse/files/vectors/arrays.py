@@ -169,7 +169,7 @@ def tensor_shapes(path: Path) -> dict[str, list[int]]:
 def read_tensor(path: Path, name: str) -> NDArray[Any]:
     """The tensor of this name in a .safetensors file."""
     with _opened_tensors(path, "np") as file:
-        if not file.get_slice(name).get_dtype().startswith(("BF", "F4", "F6", "F8")):
+        if not file.get_slice(name).get_dtype().startswith(("BF", "F4", "F6_", "F8")):
             return np.asarray(file.get_tensor(name))
     with _opened_tensors(path, "pt") as file:  # numpy has no bfloat16, and no floats of a byte
         return np.asarray(file.get_tensor(name).float().numpy())

@@ -26,17 +26,7 @@ TEXTS = ("text", SENTENCE)  # the columns that hold what the items stand for
 ROWS = 10_000  # of a row group: 12 MB at d = 300
 MOST_NUMBERS = 1 << 22  # read at once
 _NUMBERS = ("float", "double", "halffloat", "int", "uint")  # how their types begin
-_NO_LABELS = (
-    "list",
-    "large_list",
-    "fixed_size_list",
-    "struct",
-    "map",
-    "time",
-    "date",
-    "dur",
-    "extension<arrow.f",
-)
+_NO_LABELS = (*"list large_list fixed_size_list struct map time date dur extension<arrow.f".split(),)
 _NUMBERED = re.compile(r"(.*?)(0|[1-9][0-9]{0,5})")  # the columns d0, d1, ...
 _SAMPLE = 100  # rows by which the column of words or ids is found
 
@@ -147,7 +137,7 @@ def _columns(path: Path, file: Any, options: ReadOptions) -> _Columns:
     beside = {name: known for name, known in values.items() if name not in (*wide, *lists)}
     label = label_of(path, beside, options.id)
     texts = [] if label is not None and label.words else text_columns(schema)
-    return _Columns(vector, wide, label, next((name for name in TEXTS if texts.count(name) == 1), None))
+    return _Columns(vector, wide, label, next((name for name in TEXTS if name in texts), None))
 
 
 def _are_written(values: Sequence[Any]) -> bool:

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muse.errors import BadFile
-from muse.files.detect import EXPECTED, VECTORS
+from muse.files.detect import EXPECTED, HEADER, VECTORS
+from muse.files.plain_text import BOM
 from muse.files.source import Source
 from muse.files.vectors import broken
 from muse.files.vectors.broken import BrokenWord, Dropped, Line, as_number, numbers_at_end, read_line
@@ -43,11 +44,6 @@ _HEAD = 1 << 20
 _KEPT_FREE = 1 << 24  # bytes
 LONGEST_LINE = 1 << 22  # some 400,000 numbers
 ONE_IN_HEADER = 1_000  # words may be more or fewer than line 1 says
-_BOM = b"\xef\xbb\xbf"
-# Eighteen digits fit in 64 bits, and int() refuses to read several thousand.
-_HEADER = re.compile(rb"[ \t]*([0-9]{1,18})[ \t]+([0-9]{1,18})[ \t\r]*")
-
-
 _MINUS, _POINT, _ZERO = (np.uint8(ord(sign)) for sign in "-.0")
 _ZEROS, _CARRY, _HIGHEST = (np.uint64(byte * 0x0101010101010101) for byte in (0x30, 0x76, 0x80))
 # For k decimals, the bytes to keep of the last octet, and of the one before it.
@@ -214,7 +210,7 @@ class Header:
 
 def parse_header(path: Path, head: bytes) -> Header | None:
     """The header if the first line is one: two integers and nothing else; BadFile if one of them is 0."""
-    found = _HEADER.fullmatch(head.removeprefix(_BOM).split(b"\n", 1)[0])
+    found = HEADER.fullmatch(head.removeprefix(BOM).split(b"\n", 1)[0])
     header = Header(int(found[1]), int(found[2])) if found else None
     if header and (header.count < 1 or header.dimension < 1):
         raise BadFile(
@@ -237,9 +233,9 @@ def text_table(source: Source) -> Table:
             "the file: tr '\\r' '\\n' < FILE > OUT"
         )
     header = parse_header(source.path, head)
-    if head.startswith(_BOM) and head[3:4] not in (b" ", b"\t"):  # else it is the first word
-        source.read(len(_BOM))
-        head = head.removeprefix(_BOM)
+    if head.startswith(BOM) and head[3:4] not in (b" ", b"\t"):  # else it is the first word
+        source.read(len(BOM))
+        head = head.removeprefix(BOM)
     if header:
         line, _, head = head.partition(b"\n")
         source.read(len(line) + 1)
