@@ -88,18 +88,24 @@ _PLAIN: dict[str, Callable[[Iterable[str]], Iterator[str]]] = {
 
 
 def _of_memory(path: Path, lines: Iterable[str], language: str | None) -> Iterator[str]:
-    wanted, own, waiting = None if language is None else language_code(language), "", ""
+    wanted, own, waiting, opened = (
+        None if language is None else language_code(language),
+        "",
+        list[str](),
+        False,
+    )
     for line in lines:
-        waiting += line + " "
-        if "<seg>" in waiting and "</seg>" not in waiting:
+        waiting.append(line)
+        begin, end = line.rfind("<seg>"), line.rfind("</seg>")
+        if opened := opened if begin == end else begin > end:
             continue
-        for match in _OF_MEMORY.finditer(waiting):
+        for match in _OF_MEMORY.finditer(" ".join(waiting)):
             own = match[1] or own
             if match[2] is not None and wanted is None:
                 raise BadSetting(f"{path}: sentences of {own} and others, got no language; give --lang")
             if match[2] is not None and language_code(own) == wanted:
                 yield _TAG.sub("", match[2])
-        waiting = ""
+        waiting = []
 
 
 def _of_objects(path: Path, lines: Iterable[str], column: str | None) -> Iterator[str]:

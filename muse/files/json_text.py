@@ -28,6 +28,11 @@ def parse_json(text: bytes | str, errors: str = "strict") -> Any:
     raise ValueError(_DEEP)
 
 
+def without_surrogates(text: str) -> str:
+    """The text with "?" for each half of a surrogate pair, as of a byte of a path that is no UTF-8."""
+    return text if text.isascii() else text.encode(errors="replace").decode()
+
+
 def _inside(value: Any) -> list[Any]:
     held = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return [inner for inner in held if isinstance(inner, dict | list)]

@@ -10,6 +10,7 @@ from html import escape
 from importlib.resources import files
 from string import Template
 
+from muse.files.json_text import without_surrogates
 from muse.languages import english_name, language_code, writes_right_to_left
 
 _MARK = "$content\n"  # a line of the body
@@ -46,12 +47,10 @@ class PageFiles:
         """
         source, target = (escape(english_name(one)) for one in languages)
         both = f"{source} and {target}"
-        shown = f"{escape(title.encode(errors='replace').decode())}: {both}" if title else both
+        shown = f"{escape(without_surrogates(title))}: {both}" if title else both
         if served:
-            policy, style = (
-                "",
-                "".join(map('<link rel="stylesheet" href="{}">'.format, map(_url, self.styles))),
-            )
+            policy = ""
+            style = "".join(map('<link rel="stylesheet" href="{}">'.format, map(_url, self.styles)))
             script = "".join(map('<script type="module" src="{}"></script>'.format, map(_url, self.scripts)))
         else:
             style, script = _read(*self.styles), _read(*self.scripts)

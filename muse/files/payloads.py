@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from muse.errors import BadSetting, Mismatch
+from muse.files.json_text import without_surrogates
 
 Values = Mapping[str, Any]
 _LARGEST = 1 << 63  # integers of 64 bits are smaller
@@ -176,7 +177,7 @@ def columns_of(row: Values) -> dict[str, Any]:
         for name, value in values.items():
             taken = name in found or name in RESERVED
             found[f"{outer}.{name}" if taken else name] = value
-    return {_written(name): value for name, value in found.items() if name not in RESERVED}
+    return {without_surrogates(name): value for name, value in found.items() if name not in RESERVED}
 
 
 def kind_of(value: object) -> type:
@@ -205,8 +206,4 @@ def as_json(path: Path, value: object) -> str:
 def as_cell(path: Path, value: object) -> str:
     """A value as the text of a cell: what has parts is JSON, and null is empty."""
     text = value if isinstance(value, str) else "" if value is None else as_json(path, value).strip('"')
-    return _written(text)
-
-
-def _written(text: str) -> str:
-    return text if text.isascii() else text.encode(errors="replace").decode()
+    return without_surrogates(text)

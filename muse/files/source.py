@@ -209,13 +209,13 @@ def names_in(path: Path) -> list[str]:
     """The names of the files in a .zip or .tar; none of another file, or of a broken one."""
     try:
         with ExitStack() as stack:
-            return _files_in(path, stack)[0] if path.is_file() else []
+            return files_in(path, stack)[0] if path.is_file() else []
     except (*DAMAGED, MemoryError):
         return []  # opening it reports the error
 
 
-def _files_in(path: Path, stack: ExitStack) -> tuple[list[str], Callable[[str], IO[bytes] | None]]:
-    """The names of the files in a .zip or .tar, and what opens one."""
+def files_in(path: Path, stack: ExitStack) -> tuple[list[str], Callable[[str], IO[bytes] | None]]:
+    """The names of the files in a .zip or .tar, and what opens one; an error of BROKEN for another file."""
     opened: Callable[[str], IO[bytes] | None]
     if zipfile.is_zipfile(path):
         zipped = stack.enter_context(zipfile.ZipFile(path))
@@ -252,7 +252,7 @@ def _unpacked(source: Source, stack: ExitStack, archive: Path) -> Readable | Non
 
 def _member(path: Path, stack: ExitStack, archive: Path, kind: str) -> IO[bytes]:
     try:
-        names, opened = _files_in(archive, stack)
+        names, opened = files_in(archive, stack)
         wanted = names[0] if len(names) == 1 and path == archive else str(path.relative_to(archive))
         if wanted in names:
             return cast("IO[bytes]", opened(wanted))  # since it is a file

@@ -24,7 +24,7 @@ import numpy as np
 
 from muse.errors import BadFile
 from muse.files import space_folder as disk
-from muse.files.json_text import parse_json
+from muse.files.json_text import parse_json, without_surrogates
 from muse.files.source import is_stream, regular_bytes
 from muse.installation import __version__
 from muse.vectors import ShortRepr, brief
@@ -382,12 +382,15 @@ def from_json(kind: Any, value: Any, where: str = "") -> Any:
         given = {name: one for name, one in _kinds(record).items() if value.get(name) is not None}
         return record(**{name: from_json(one, value[name], f"{within}{name}") for name, one in given.items()})
     if isinstance(value, dict) and outer in (Mapping, Any):
-        return {_text(name): from_json(inner[-1], one, f"{within}{name}") for name, one in value.items()}
+        return {
+            without_surrogates(name): from_json(inner[-1], one, f"{within}{name}")
+            for name, one in value.items()
+        }
     if isinstance(value, list) and outer in (tuple, Any):
         found = [from_json(inner[0], one, where) for one in value]
         return tuple(found) if outer is tuple else found
     if isinstance(value, str) and kind in (str, Any):
-        return _text(value)
+        return without_surrogates(value)
     fits = {
         Any: value is None or isinstance(value, bool) or is_figure(value),
         bool: isinstance(value, bool),
@@ -406,11 +409,6 @@ def _called(kind: Any) -> str:
     outer = get_origin(kind) or kind
     names = {tuple: "list", Mapping: "dict", Any: "figure"}
     return "dict" if is_dataclass(kind) else names.get(outer) or outer.__name__
-
-
-def _text(value: str) -> str:
-    # A path has half a surrogate pair for a byte that is not UTF-8.
-    return value if value.isascii() else value.encode(errors="replace").decode()
 
 
 def input_file(path: Path | str) -> InputFile:
@@ -515,7 +513,9 @@ def _command_of(found: Mapping[str, Any]) -> str:
     for entry in languages.values() if isinstance(languages, dict) else ():
         command = entry.get("command") if isinstance(entry, dict) else None
         if command and isinstance(command, list) and all(isinstance(word, str) for word in command):
-            return _text(shlex.join([*(word for word in command if word != "--force"), "--force"]))
+            return without_surrogates(
+                shlex.join([*(word for word in command if word != "--force"), "--force"])
+            )
     return "muse align ... --force"
 
 

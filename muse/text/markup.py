@@ -16,25 +16,15 @@ from typing import NamedTuple
 
 # Tags that need not be closed, and their attributes that have no value.
 _UNCLOSED = dict.fromkeys("area base br col embed link meta param source wbr".split(), "") | {
-    "audio": "autoplay controls loop muted",
-    "button": "autofocus disabled formnovalidate hidden",
-    "details": "open",
-    "dialog": "open",
-    "fieldset": "disabled",
-    "form": "novalidate",
-    "hr": "noshade",
-    "iframe": "allowfullscreen",
-    "img": "hidden ismap",
+    "audio": "autoplay controls loop muted", "button": "autofocus disabled formnovalidate hidden",
+    "details": "open", "dialog": "open", "fieldset": "disabled", "form": "novalidate", "hr": "noshade",
+    "iframe": "allowfullscreen", "img": "hidden ismap",
     "input": "autofocus checked disabled formnovalidate hidden multiple readonly required",
-    "ol": "reversed",
-    "optgroup": "disabled",
-    "option": "disabled selected",
-    "script": "async defer nomodule",
-    "select": "autofocus disabled multiple required",
-    "textarea": "autofocus disabled readonly required",
-    "track": "default",
+    "ol": "reversed", "optgroup": "disabled", "option": "disabled selected",
+    "script": "async defer nomodule", "select": "autofocus disabled multiple required",
+    "textarea": "autofocus disabled readonly required", "track": "default",
     "video": "autoplay controls loop muted playsinline",
-}
+}  # fmt: skip
 _EXTENSIONS = (  # those of files that texts name; "and/or.it" is none
     "txt|csv|tsv|json|xml|html?|css|py|js|ts|java|cc|cpp|hpp|sh|php|rb|rs|md|rst|tex|pdf|docx?|xlsx?|pptx?|odt|"
     "epub|png|jpe?g|gif|svg|mp[34]|avi|wav|zip|gz|bz2|xz|7z|tar|exe|dll|conf|cfg|ini|ya?ml|toml|log|sql|vec|bin"

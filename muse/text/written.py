@@ -101,12 +101,13 @@ def written_line(
 
 def _plain(text: str) -> tuple[str, Sequence[int]]:
     """The text with composed letters, the signs of entities and no soft hyphens, and where each letter is."""
-    found, places, end = "", list[int](), 0
+    found, places, end = list[str](), list[int](), 0
     for match in _UNITS.finditer(text):
         sign = composed(sign_of(match)).strip(_SOFT_HYPHEN)
         places += [*range(end, match.start()), *[match.start()] * len(sign)]
-        found, end = found + text[end : match.start()] + sign, match.end()
-    return found + text[end:], [*places, *range(end, len(text) + 1)]
+        found += text[end : match.start()], sign
+        end = match.end()
+    return "".join([*found, text[end:]]), [*places, *range(end, len(text) + 1)]
 
 
 def _tokens(tokeniser: Tokeniser, plain: str, then: str) -> Iterator[tuple[str, int, int, bool]]:
@@ -177,7 +178,8 @@ def joined_line(words: Sequence[TranslatedToken], tokeniser: Tokeniser, source: 
             text += (tokeniser.text(run) if len(run) > 1 else "".join(run)) + (space or "")
             run = []
         if word.is_span:
-            pieces, text = [*pieces, (text, word.text)], ""
+            pieces.append((text, word.text))
+            text = ""
         else:
             run.append(word.text)
     pieces.append((text + (tokeniser.text(run) if len(run) > 1 else "".join(run)), ""))

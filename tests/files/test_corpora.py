@@ -86,3 +86,9 @@ def test_what_must_be_said_is_asked_for(tmp_path: Path) -> None:
     (tmp_path / "x").write_text(CORPORA["TMX"])
     with pytest.raises(BadSetting, match="got no language"):
         [*text_of_lines(tmp_path / "x")]
+
+
+def test_a_segment_goes_on_behind_another(tmp_path: Path) -> None:
+    french = '<tuv xml:lang="fr"><seg>'
+    (tmp_path / "x").write_text(f"<tmx>\n{french}le roi</seg></tuv>{french}la\nnuit\n</seg></tuv>\n</tmx>\n")
+    assert [*text_of_lines(tmp_path / "x", language="fr")] == ["le roi", "la nuit "]

@@ -51,23 +51,21 @@ def parquet_table(path: Path, options: ReadOptions) -> Table:
     which. Items whose vector is null are left out. Raise BadSetting if it is not clear which column is meant.
     """
     parts = _parts(path) if path.is_dir() else [path]
-    count, filled = 0, parts[0]
-    for part in reversed(parts):
-        with open_parquet(part) as file:
-            count, filled = count + file.metadata.num_rows, part if file.metadata.num_rows else filled
-    with open_parquet(filled) as file:
-        schema, columns = file.schema_arrow, _columns(path, file, options)
+    counts, schemas = dict[Path, int](), dict[Path, Any]()
     for part in parts:
         with open_parquet(part) as file:
-            if not file.schema_arrow.equals(schema):
-                expected, got = (
-                    ", ".join(f"{one.name} {one.type}" for one in many)[:200]
-                    for many in (schema, file.schema_arrow)
-                )
-                raise BadFile(
-                    f"{part}: expected the columns of {filled.name} ({expected}), got {got}; give one kind "
-                    "of file at a time"
-                )
+            counts[part], schemas[part] = file.metadata.num_rows, file.schema_arrow
+    filled = next((part for part in parts if counts[part]), parts[0])
+    with open_parquet(filled) as file:
+        schema, columns = file.schema_arrow, _columns(path, file, options)
+    if odd := next((part for part in parts if not schemas[part].equals(schema)), None):
+        expected, got = (
+            ", ".join(f"{one.name} {one.type}" for one in many)[:200] for many in (schema, schemas[odd])
+        )
+        raise BadFile(
+            f"{odd}: expected the columns of {filled.name} ({expected}), got {got}; give one kind of file at "
+            "a time"
+        )
     words, dropped = columns.label is not None and columns.label.words, Dropped()
     dimension = len(columns.wide) or _dimension(path, parts, columns.vector)
     others = [one for one in schema if one.name not in columns.read()]
@@ -81,7 +79,7 @@ def parquet_table(path: Path, options: ReadOptions) -> Table:
     texts = (text for part in parts for block in read_column(part, columns.text) for text in block)
     blocks = _blocks((path, parts), columns, dimension, dropped, payload)
     return Table(
-        path, dimension, count, blocks, frequency_ordered=words,
+        path, dimension, sum(counts.values()), blocks, frequency_ordered=words,
         texts=map(table.one_line, texts) if columns.text else None, dropped=dropped,
         payload=payload, label=columns.label,
     )  # fmt: skip

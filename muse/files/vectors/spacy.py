@@ -8,12 +8,9 @@ runs.
 import importlib.util
 import logging
 import re
-import tarfile
 import tempfile
-import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +20,7 @@ from muse.errors import BadFile, MuseError
 from muse.files.archive import strictly
 from muse.files.detect import SPACY_FILES
 from muse.files.json_text import parse_json
-from muse.files.source import DAMAGED, check_ratio, regular_bytes, temporary_file
+from muse.files.source import DAMAGED, check_ratio, files_in, regular_bytes, temporary_file
 from muse.files.vectors.broken import ONE_IN, as_text, few
 from muse.files.vectors.table import ReadOptions, Table, WordRows, check_options
 from muse.optional import library
@@ -35,7 +32,7 @@ log = logging.getLogger(__name__)
 ROWS, KEYS, STRINGS, SETTINGS = "vectors", "key2row", "strings.json", "vectors.cfg"
 VOCAB = "vocab"  # the folder of these files
 _BLOCK = 1 << 20
-_BROKEN = (*DAMAGED, tarfile.TarError, MemoryError)  # the last: a header that asks for any amount
+_BROKEN = (*DAMAGED, MemoryError)  # the last: a header that asks for any amount
 _LONG = 100  # characters of an n-gram
 _OF_FLORET = ("minn", "maxn", "hash_count", "hash_seed", "bow", "eow")
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")  # other strings are labels, shapes, spaces and numbers
@@ -70,16 +67,11 @@ def _open_vocab(path: Path) -> Iterator[Path]:
         return
     with tempfile.TemporaryDirectory(prefix="muse-") as name, ExitStack() as opened:
         folder, holders, taken = Path(name), set(), 0
-        if zipfile.is_zipfile(path):
-            zipped = opened.enter_context(zipfile.ZipFile(path))
-            members: Any = ((name, partial(zipped.open, name)) for name in zipped.namelist())
-        else:
-            tarred: Any = opened.enter_context(tarfile.open(path))
-            members = ((one.name, partial(tarred.extractfile, one)) for one in tarred if one.isfile())
-        for member, open_member in members:
-            if match := SPACY_FILES.fullmatch(member):
+        names, open_member = files_in(path, opened)
+        for match in filter(None, map(SPACY_FILES.fullmatch, names)):
+            if stream := open_member(match[0]):
                 holders.add(Path(match[1]))
-                with open_member() as stream, temporary_file(folder / match[2], path) as target:
+                with stream, temporary_file(folder / match[2], path) as target:
                     while data := stream.read(_BLOCK):
                         taken += len(data)
                         check_ratio(path, taken, path.stat().st_size)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muse.errors import BadFile, BadSetting, Mismatch
+from muse.files.json_text import without_surrogates
 from muse.files.payloads import Label, Payload
 from muse.files.plain_text import read_lines
 from muse.files.vectors.broken import Dropped, as_text, keep_whole
@@ -486,7 +487,7 @@ def one_line(text: str) -> str:
     >>> one_line("A dog\n runs. ")
     'A dog runs.'
     """
-    return " ".join(text.split()).encode(errors="replace").decode()
+    return without_surrogates(" ".join(text.split()))
 
 
 def with_texts(table: Table, path: Path | None) -> Table:
