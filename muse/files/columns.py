@@ -79,12 +79,12 @@ def read_columns(
     rows = chain(first, table.rows)
     if layout.header and table.names is None:
         next(rows, None)
-    exact = not (wanted.more or layout.header)
     for number, cells in rows:
         filled = any(map(str.strip, cells))
-        if wanted.rest and len(cells) > layout.width:
+        if wanted.rest and table.form == "tsv" and len(cells) > layout.width:
             cells = [*cells[: layout.width - 1], "\t".join(cells[layout.width - 1 :])]
-        if filled and (len(cells) < layout.width or (exact and len(cells) > layout.width)):
+        over = not wanted.more and any(map(str.strip, cells[layout.width :]))
+        if filled and (len(cells) < layout.width or over):
             said = "as in line 1" if layout.header or layout.width > len(wanted.names) else ""
             raise _other_columns(f"{place}{number}", cells, layout.width, wanted, said)
         found = ["" if one is None or not filled else cells[one] for one in layout.places]

@@ -72,17 +72,13 @@ def _of_columns(lines: Iterable[str]) -> Iterator[str]:
             words.append(line.split("\t")[1])
 
 
-def _of_pieces(line: str) -> str:
-    return "".join(line.split()).replace("▁", " ").strip()
-
-
 # What the lines of a kind say.
 _PLAIN: dict[str, Callable[[Iterable[str]], Iterator[str]]] = {
     "subtitles": _of_dialogue,
     "wikiextractor": lambda lines: (line for line in lines if not re.match(r"</?doc\b", line)),
     "conllu": _of_columns,
     "bpe": lambda lines: (re.sub("@@(?: |$)", "", line) for line in lines),
-    "sentencepiece": lambda lines: map(_of_pieces, lines),
+    "sentencepiece": lambda lines: ("".join(line.split()).replace("▁", " ").strip() for line in lines),
     "labels": lambda lines: (_LABELS.sub("", line) for line in lines),
 }
 

@@ -108,9 +108,11 @@ PROBE = "tr\tA\tx\n"
     [
         (parallel, "a\tb\njust one\n", r"/a:2: expected 2 columns, .* got 1"),
         (parallel, "a\tb\tc\n", r"/a:1: expected 2 columns, .* got 3 .* name the columns"),
+        (parallel, "en,fr\nA, b.,C.\n", r"/a:2: expected 2 columns, as in line 1, got 3"),
         (parallel, "", "empty file"),
         (parallel, "\n \n", r"/a: .* found none"),
         (read_documents, "a\tone\njust a sentence\n", r"/a:2: expected 2 columns"),
+        (read_documents, "a,one, two\na,three\n", r"/a:1: expected 2 columns, .* got 3"),
         (read_documents, "\tone\n", r"/a:1"),
         (read_documents, "a\tone\nb\ttwo\n", "2 with at most one"),
         (read_documents, "\n", "0 with at most one"),
