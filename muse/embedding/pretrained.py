@@ -149,6 +149,7 @@ def _kept(path: Path, count: int) -> Matrix | None:
         parts = arrays_of(regular_bytes(path)) if path.exists() else {}
         rows = parts.get("rows", np.zeros(0))
         fits = rows.ndim == 2 and len(rows) == count and rows.dtype == np.float32
+        fits = fits and bool(np.isfinite(rows).all())
         return rows if fits else None
     except (OSError, *DAMAGED):
         return None

@@ -66,7 +66,7 @@ def open_parquet(path: Path) -> Iterator[Any]:
     refuse_stream(path, "since Parquet is not read from its start")
     try:
         with arrow.parquet.ParquetFile(path) as file:
-            check_ratio(path, _unpacked(file.metadata), path.stat().st_size)
+            check_ratio(path, _unpacked(file), path.stat().st_size)
             yield file
     except (arrow.ArrowException, *DAMAGED) as error:
         raise BadFile(
@@ -74,9 +74,12 @@ def open_parquet(path: Path) -> Iterator[Any]:
         ) from error
 
 
-def _unpacked(metadata: Any) -> int:
+def _unpacked(file: Any) -> int:
     """The bytes of all values, at least: what repeats itself takes hardly any in the file, even unpacked."""
-    groups = [metadata.row_group(place) for place in range(metadata.num_row_groups)]
+    groups = [file.metadata.row_group(place) for place in range(file.metadata.num_row_groups)]
+    for place in range(len(groups)):
+        # Damaged figures of a column end the process when they are asked for; reading it raises an error.
+        next(file.iter_batches(1, row_groups=[place]), None)
     columns = (group.column(place) for group in groups for place in range(group.num_columns))
     return sum(column.num_values * _WIDTH.get(column.physical_type, _LEAST) for column in columns)
 
