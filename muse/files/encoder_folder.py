@@ -197,9 +197,8 @@ class _Copy:
         self._linked(TOKENIZER)
 
     def _router(self) -> None:
-        name = next(
-            (one for one in ("router_config.json", SETTINGS) if (self.folder / one).exists()), SETTINGS
-        )
+        name = "router_config.json"
+        name = name if (self.folder / name).exists() else SETTINGS
         found = self._parsed(name)
         types, routes, more = (found.get(key) for key in ("types", "structure", "parameters"))
         if not (isinstance(types, dict) and isinstance(routes, dict)) or len(types) > MOST_MODULES:

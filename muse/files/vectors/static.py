@@ -31,12 +31,9 @@ _CONTEXTUAL = (
     "vectors of words with it yourself"
 )
 _MODULES = (".StaticEmbedding", ".WordEmbeddings")
-_SPECIAL = re.compile(
-    r"\[(?:PAD|UNK|CLS|SEP|MASK|unused\d+)\]|</?(?:s|pad|unk|mask)>|PADDING_TOKEN"
-)  # marked so or not
-# What stands for a space in GPT-2's alphabet of bytes, whose first characters are printable, and elsewhere.
-_BYTES = "Ġ"
-_SPACE = "▁"  # what stands for a space in sentencepiece's
+# Marked so or not.
+_SPECIAL = re.compile(r"\[(?:PAD|UNK|CLS|SEP|MASK|unused\d+)\]|</?(?:s|pad|unk|mask)>|PADDING_TOKEN")
+_BYTES, _SPACE = "Ġ▁"  # what stands for a space in GPT-2's alphabet of bytes, and in sentencepiece's
 
 
 def static_table(path: Path) -> Table:
