@@ -11,35 +11,35 @@ Languages = tuple[str, str]  # of the source and of the target
 # Of each language the two-letter code, longer codes, the name in English, the language's own names, and those
 # that large neighbours give it. langcodes lacks the Chinese, Japanese and Korean ones, and brings 31 MB.
 _NAMES = """
-af afr afrikaans; am amh amharic; ar ara arb arabic arabe arabisch العربية عربي; az aze azerbaijani
+af afr afrikaans; am amh amharic; ar ara arb arabic arabe arabisch العربية عربي; az aze azj azerbaijani
 azərbaycanca; be bel belarusian; bg bul bulgarian български; bn ben bengali bangla বাংলা; br bre
 breton brezhoneg; bs bos bosnian bosanski; ca cat catalan català; cs ces cze czech čeština česky; cy
 cym wel welsh cymraeg; da dan danish dansk; de deu ger german deutsch allemand alemán alemão tedesco
 duits tyska tysk немецкий niemiecki ドイツ語 德语; el ell gre greek ελληνικά; en eng english anglais
 englisch inglés inglese inglês engels engelska engelsk английский angielski 英語 英语; eo epo esperanto;
 es spa spanish español castellano espagnol spanisch spagnolo espanhol spaans spanska spansk
-испанский hiszpański スペイン語 西班牙语; et est estonian eesti; eu eus baq basque euskara; fa fas per
+испанский hiszpański スペイン語 西班牙语; et est ekk estonian eesti; eu eus baq basque euskara; fa fas per pes
 persian farsi فارسی; fi fin finnish suomi; fo fao faroese; fr fra fre french français französisch
 francés francese francês frans franska fransk французский francuski フランス語 法语; ga gle irish gaeilge;
 gd gla gaelic gàidhlig; gl glg galician galego; gu guj gujarati; ha hau hausa; he iw heb hebrew עברית;
-hi hin hindi हिन्दी हिंदी; hr hrv croatian hrvatski; hu hun hungarian magyar; hy hye arm armenian;
+hi hin hindi हिन्दी हिंदी; hr hrv scr croatian hrvatski; hu hun hungarian magyar; hy hye arm armenian;
 id ind indonesian; ig ibo igbo; is isl ice icelandic íslenska; it ita italian italiano italien
 italienisch italiaans italienska итальянский włoski イタリア語 意大利语; ja jpn japanese 日本語 japonais
 japanisch японский japonés giapponese 日语; ka kat geo georgian; kk kaz kazakh; km khm khmer; kn kan
-kannada; ko kor korean 한국어; ku kur kurdish kurdî; ky kir kyrgyz; la lat latin; lb ltz luxembourgish;
-lo lao laotian; lt lit lithuanian lietuvių; lv lav latvian latviešu; mg mlg malagasy; mk mkd mac
-macedonian; ml mal malayalam; mn mon mongolian; mr mar marathi; ms msa may malay; mt mlt maltese; my
-mya bur burmese; ne nep nepali; nl nld dut dutch nederlands holländska néerlandais niederländisch;
+kannada; ko kor korean 한국어; ku kur kmr kurdish kurdî; ky kir kyrgyz; la lat latin; lb ltz luxembourgish;
+lo lao laotian; lt lit lithuanian lietuvių; lv lav lvs latvian latviešu; mg mlg plt malagasy; mk mkd mac
+macedonian; ml mal malayalam; mn mon khk mongolian; mr mar marathi; ms msa may zsm malay; mt mlt maltese; my
+mya bur burmese; ne nep npi nepali; nl nld dut dutch nederlands holländska néerlandais niederländisch;
 no nor nb nob nn nno norwegian norsk; oc oci occitan; om orm oromo; pa pan punjabi; pl pol polish polski
-polnisch polonais польский; ps pus pashto; pt por portuguese português portugais portugiesisch
+polnisch polonais польский; ps pus pbt pashto; pt por portuguese português portugais portugiesisch
 portugués portoghese португальский; qu que quechua; ro ron rum romanian română; ru rus russian
 русский russe russisch ryska russisk rosyjski ruso russo ロシア語 俄语; rw kin kinyarwanda; sa san
 sanskrit; si sin sinhala; sk slk slo slovak slovenčina; sl slv slovene slovenian slovenščina; so som
-somali; sq sqi alb albanian shqip; sr srp serbian српски srpski; sv swe swedish svenska schwedisch
+somali; sq sqi alb albanian shqip; sr srp scc serbian српски srpski; sv swe swedish svenska schwedisch
 suédois шведский; sw swa swh swahili kiswahili; ta tam tamil; te tel telugu; tg tgk tajik; th tha
 thai ไทย; ti tir tigrinya; tk tuk turkmen; tl tgl fil tagalog; tr tur turkish türkçe; tt tat tatar; ug
-uig uyghur; uk ukr ukrainian українська; ur urd urdu اردو; uz uzb uzbek; vi vie vietnamese; wo wol
-wolof; xh xho xhosa; yi ji yid yiddish; yo yor yoruba; zh zho chi cmn chinese mandarin 中文 chinois
+uig uyghur; uk ukr ukrainian українська; ur urd urdu اردو; uz uzb uzn uzbek; vi vie vietnamese; wo wol
+wolof; xh xho xhosa; yi ji yid ydd yiddish; yo yor yoruba; zh zho chi cmn chinese mandarin 中文 chinois
 chinesisch китайский chino cinese 中国語 汉语 漢語; zu zul zulu
 """
 _RIGHT_TO_LEFT = frozenset("ar arc ckb dv fa he ks pnb ps sd syr ug ur yi".split())

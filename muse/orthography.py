@@ -298,7 +298,8 @@ BRACKETED = re.compile(
     r"|\uff3b[^\uff3b\uff3d]*\uff3d|\u3014[^\u3014\u3015]*\u3015|\u3008[^\u3008\u3009]*\u3009"
 )
 _GENDERS = frozenset(
-    "m f n mf pl mpl fpl npl masc fem neut sg sing nm nf v vt vi adj adv prep conj pron interj".split()
+    "m f n mf pl mpl fpl npl masc fem neut sg sing nm nf v vt vi adj adv prep conj pron interj "
+    "noun verb adjective adverb nom verbe adjectif adverbe masculin f\u00e9minin masculine feminine".split()
 )
 _PLACEHOLDERS = frozenset(
     "sb sth sbs sths smb smth jd jdn jdm jds jmd jmdn jmdm jmds etw qn qc qqn qqc qqch qch algn qlcu qlco "
@@ -312,7 +313,8 @@ _NUMBER = re.compile(r"\d{1,2}[.)]\s+(?=\S)")  # of a sense
 _MAY_HAVE_GLOSS = re.compile("[] (){}<>[.,;:/\uff08\u3010\uff3b\u3014\u3008]")
 # Signs around a word of a list.
 _AROUND = (
-    ' \u00ab\u00bb"\u201c\u201d\u201e\u201f\u2039\u203a\u2022\u00b7\u2013\u2014*\u00a1!\u00bf?\u2026,;:|'
+    ' \u00ab\u00bb"\u201c\u201d\u201e\u201f\u2018\u2019\u2039\u203a\u2022\u00b7\u2013\u2014*\u00a1!\u00bf?'
+    "\u2026,;:|\u25a0\u25a1\u25aa\u25ab\u25b6\u25b8\u25ba\u25cb\u25cf\u25e6\u27a2\u2713\uf0b7\uf0a7\u00b9\u00b2\u00b3"
 )
 _MAY_HAVE_MORE = re.compile(rf"{_MAY_HAVE_GLOSS.pattern}|&|^[{re.escape(_AROUND)}]|[{re.escape(_AROUND)}]$")
 _DEEPEST_GLOSS = 4  # brackets in one another

@@ -354,7 +354,8 @@ def test_a_hamza_that_is_left_out_comes_before_one_with_another_seat() -> None:
         *((asked, "glosses") for asked in (
             "cat (animal)", "cat [masc.]", "cat {f}", "cat {f} <zool.> [fam.]", "(the) cat", "cat(s)",
             "cat (of (any) house)", "cat sb./sth.", "jdn./etw. cat", "cat f.", "cat m./f.", "cat, qqn.",
-            "cat m", "2. cat", "adj. cat", "n. m. cat", "cat;", "cat qc. \u00e0 qn.", "cat qc \u00e0 qn",
+            "cat m", "cat noun", "cat\u00b9", "\u25aa cat", "\u2018cat\u2019",
+            "2. cat", "adj. cat", "n. m. cat", "cat;", "cat qc. \u00e0 qn.", "cat qc \u00e0 qn",
             "cat \u00e0 qn. qc.", "cat sth to sb", "jdn. an etw. cat", "sb. / sth. cat", "cat&nbsp;(animal)",
             "cat\uff08\u52d5\u7269\uff09", "cat\u3010zool\u3011",
         )),

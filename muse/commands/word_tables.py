@@ -39,7 +39,7 @@ class Listed(OptionSet):
 
     listed: Path | None = option(
         None, section="Input", flags=("--words",),
-        help="A list of words, one on each line, or the first column of an .xlsx; - is stdin.",
+        help="A list of words, one on each line, or the first column of a table; - is stdin.",
     )  # fmt: skip
 
 
@@ -106,25 +106,17 @@ def check_one_source(words: Sequence[str], options: Listed) -> None:
 def read_words(path: Path, form: str | None = None) -> list[str]:
     """The words of a list, one on each line, without blank lines; an expression may have several words.
 
-    Those of an Excel workbook are the first column of its first sheet.
+    Those of a table are its first column with letters.
     Raise BadFile if there is none, or one that is no word or has no place in a table of this format.
     """
     from muse.errors import BadFile
-    from muse.files.detect import TABLE, kind_of
-    from muse.files.plain_text import read_lines
-    from muse.files.tables import workbook
+    from muse.files.dictionary_tables import listed_words
 
     piped = path == STDIN_PATH
     name = STDIN if piped else str(path)
-    lines: Iterable[str]
-    if piped:
-        lines = (line for block in lines_on_stdin() for line in block)
-    elif kind_of(path, TABLE).name == "xlsx":
-        lines = (row[0] if row else "" for _, row in workbook(path).rows)
-    else:
-        lines = read_lines(path)
+    typed = (line for block in lines_on_stdin() for line in block) if piped else ()
     found = []
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(typed, 1) if piped else listed_words(path):
         word = line.strip()
         if not word:  # there may be millions
             continue

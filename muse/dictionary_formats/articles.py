@@ -97,7 +97,7 @@ def base_of_stardict(path: Path) -> Path | None:
 
     The .ifo begins as it should, or has an index beside it.
     """
-    for base in _bases(path, (".idx.gz", ".dict.dz", ".ifo", ".idx", ".dict")):
+    for base in _bases(path, (".idx.gz", ".dict.dz", ".ifo", ".idx", ".syn", ".dict")):
         info, index = _beside(base, ".ifo"), _beside(base, ".idx")
         if first_bytes(info, len(MAGIC)) == MAGIC or (info.exists() and index.exists()):
             return base
@@ -201,6 +201,7 @@ def _stardict_pairs(file: DictionaryFile) -> Iterator[PairLine]:
     named = language_names.languages_of_title(info.get("bookname", "")) or languages_of_file(base.name)
     types, numbers = info.get("sametypesequence", ""), ">QI" if info.get("idxoffsetbits") == "64" else ">II"
     every = [*_places(base, index, struct.Struct(numbers))]
+    heads = {(begin, size): word for word, begin, size in every}
     if (synonyms := _beside(base, ".syn")).exists():
         forms = [*_places(base, _read(synonyms), struct.Struct(">I"), ".syn")]
         if any(number >= len(every) for _, number in forms):
@@ -210,7 +211,10 @@ def _stardict_pairs(file: DictionaryFile) -> Iterator[PairLine]:
             )
         every += [(form, *every[number][1:]) for form, number in forms]
     places = _checked([one for one in every if one[0]], base, ".idx", index, articles)
-    found = ((word, _texts(_fields(articles[begin : begin + size], types))) for word, begin, size in places)
+    found = (
+        (word, _without_heading(_texts(_fields(articles[begin : begin + size], types)), heads[begin, size]))
+        for word, begin, size in places
+    )
     return _pairs(file, path, named, found)
 
 
@@ -280,8 +284,13 @@ def _articles_of_tab_file(file: DictionaryFile) -> "Iterator[tuple[str, list[_Ar
                 f"cells ({line.strip()[:60]!r}); convert it again"
             )
         text = re.sub(r"\\[nrt\\]", lambda escape: _ESCAPES[escape[0]], cells[1])
-        word = stripped(cells[0].split("|")[0])  # behind it are its other forms
-        yield word, _texts([("h" if _MARKED.search(text) else "m", text)]) if word else []
+        words = [stripped(one) for one in cells[0].split("|")]  # and its other forms
+        texts = _texts([("h" if _MARKED.search(text) else "m", text)]) if words[0] else []
+        yield from ((word, _without_heading(texts, words[0])) for word in words if word)
+
+
+def _without_heading(texts: "Iterable[_ArticleText]", word: str) -> "list[_ArticleText]":
+    return [text for text in texts if text.heading != letters_of(word)]
 
 
 def _kindle_page(path: Path) -> Path | None:

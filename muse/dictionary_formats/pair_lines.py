@@ -32,11 +32,15 @@ def _has_probabilities(file: DictionaryFile) -> bool:
     # A number after a second tab is a score.
     found = [None if line.count("\t") > 1 else _SPACED.fullmatch(line) for line in lines]
     # A pair with a tab between may fit, such as F1 and Formula 1.
-    return None not in found and any(
-        "\t" not in one.string[: one.start(3)]
-        or ("\t" not in one.string[: one.start(2)] and not one[3].isdigit())
-        for one in found
-        if one is not None
+    return (
+        None not in found
+        and not all(one[1].isdigit() and one[2].isdigit() for one in found if one)
+        and any(
+            "\t" not in one.string[: one.start(3)]
+            or ("\t" not in one.string[: one.start(2)] and not one[3].isdigit())
+            for one in found
+            if one is not None
+        )
     )
 
 

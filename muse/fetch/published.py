@@ -12,7 +12,7 @@ from itertools import permutations
 from pathlib import Path
 from typing import Any
 
-from muse.errors import BadFile, BadSetting, did_you_mean
+from muse.errors import BadFile, BadSetting
 from muse.fetch.download import PartialFile, RetryPolicy, check_content, download
 from muse.files.atomic import writing
 from muse.files.plain_text import read_lines
@@ -38,7 +38,7 @@ LANGUAGES = tuple(
     sc scn sco sd sh si sk sl so sq sr su sv sw ta te tg th tk tl tr tt ug uk ur uz vec vi vls vo wa war
     xmf yi yo zea zh""".split()
 )
-_FORMER = {"in": "id", "jw": "jv", "mo": "ro"}  # codes that are words, too, elsewhere
+_FORMER = {"in": "id", "jw": "jv", "mo": "ro", "gsw": "als"}  # codes that are words, too, elsewhere
 # The dictionaries of MUSE (Conneau et al., 2018): among these, and between English and each of the others.
 EUROPEAN = ("de", "en", "es", "fr", "it", "pt")
 WITH_ENGLISH = tuple(
@@ -129,9 +129,13 @@ def dictionary(pair: str, part: str = "full") -> Item:
 
 
 def _meant(given: str, known: Sequence[str]) -> str:
-    """What was meant by a language, or a pair of them, that has another code or a name here."""
-    code = "-".join(_FORMER.get(one, language_code(one)) for one in given.split("-"))
-    return f"; did you mean {code}?" if code in known else did_you_mean(given, known)
+    """What was meant by a language, or a pair of them, that has another code or a name here.
+
+    None is guessed by its letters: codes that look alike are of other languages.
+    """
+    codes = re.split("[-_]", given.casefold())[: 1 + ("-" in known[0])]
+    code = "-".join(_FORMER.get(one, language_code(one)) for one in codes)
+    return f"; did you mean {code}?" if code in known else ""
 
 
 def dictionary_pairs() -> list[str]:

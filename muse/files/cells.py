@@ -32,18 +32,20 @@ def stripped(cell: str) -> str:
 _WORDS = re.compile(r"[^\W\d_][\w\s'\u2019().\u00b7\u200c\u200d\u0300-\u036f\u0591-\u0670\u0900-\u0dff-]*")
 _SEPARATORS = (
     # What stands before a separator is stripped afterwards: looked for here, long spaces take quadratic time.
-    re.compile(r"\n\s*"),
+    re.compile(r"\n\s*|<br\s*/?>"),
     re.compile(r"[|\uff5c]"),
     re.compile(r"[;\uff1b\u061b]"),
     re.compile(r"(?<!\d),|,(?!\d)|[\uff0c\u3001\u060c]"),
     re.compile(r"(?<=\s)[\u00b7\u2022](?=\s)"),
     re.compile(r"/"),
 )
-_SEPARATED = re.compile(r"[\n|\uff5c;\uff1b\u061b,\uff0c\u3001\u060c/\u00b7\u2022\]]|\d[.)]\s")
+_SEPARATED = re.compile(r"<br|[\n|\uff5c;\uff1b\u061b,\uff0c\u3001\u060c/\u00b7\u2022\]]|\d[.)]\s")
 _SENSE = re.compile(r"(?<!\S)(\d{1,2})[.)](?=\s)")  # its number
 _QUOTE = r"""(?:"[^"]*"|'[^']*')"""
 _LISTED = re.compile(rf"\[\s*{_QUOTE}(?:\s*,\s*{_QUOTE})*\s*\]|{_QUOTE}(?:\s*,\s*{_QUOTE})+")
-_AND_SO_ON = frozenset(("...", "\u2026", "etc.", "etc", "usw."))
+_NO_WORDS = frozenset(
+    "... \u2026 etc. etc usw. m f n pl mf nm nf adj adv vt vi".split()
+)  # of a list of words
 
 
 def split_translations(cell: str) -> list[str]:
@@ -71,7 +73,7 @@ def split_translations(cell: str) -> list[str]:
             # The last sign may end the list.
             whole = [part for place, part in enumerate(whole) if part or not place or place < len(whole) - 1]
             parts = [one for part in whole for one in split_translations(part)]
-            parts = [part for part in parts if part not in _AND_SO_ON] or parts
+            parts = [part for part in parts if part not in _NO_WORDS] or parts
             return parts if _are_translations(parts, bare=_has_bare_slash(outside)) else [cell]
     return [cell]
 

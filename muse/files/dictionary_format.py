@@ -24,7 +24,7 @@ BLANK = " \t\r\n"  # other kinds of space may be words
 # What Anki writes before the notes that it exports; some settings name columns that are no fields of these.
 _SETTING = re.compile("#(?:separator|html|(?:notetype|deck|guid|tags|columns)(?: column)?):", re.IGNORECASE)
 _NO_FIELD = re.compile(r"#(?:notetype|deck|guid|tags) column: *(\d{1,4})\s*", re.IGNORECASE)
-_BREAK, _TAG = re.compile(r"(?<=[^\s>])<(?:br|/div|/p)\b[^<>]*>(?=[^\s<])"), re.compile(r"<[^<>]*>")
+_BREAK, _TAG = re.compile(r"<(?:br|/div|/p)\b[^<>]*>"), re.compile(r"<[^<>]*>")
 _CLOZE = re.compile(r"\{\{c\d+::((?:(?!::|\}\}).)*)(?:::(?:(?!\}\}).)*)?\}\}")
 WORDS = "two words"
 OR_ITS_FORMAT = "; or name the format of the file with --dictionary-format"
@@ -100,7 +100,9 @@ def _without_columns(line: str, columns: Collection[int]) -> str:
 
 def _of_html(line: str) -> str:
     """The text of a line of Anki's HTML: breaks part translations, and of a cloze its answer counts."""
-    return html.unescape(_TAG.sub("", _CLOZE.sub(r"\1", _BREAK.sub("; ", line))))
+    cells = ([_TAG.sub("", part) for part in _BREAK.split(cell)] for cell in line.split("\t"))
+    texts = "\t".join("; ".join(part for part in parts if part.strip()) for parts in cells)
+    return html.unescape(_CLOZE.sub(r"\1", texts))
 
 
 Append = Callable[[Entry, int], object]  # the entry and its place from 0

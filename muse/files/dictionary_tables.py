@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,8 +19,11 @@ from muse.errors import BadFile
 from muse.files import dictionary_format as formats
 from muse.files import tables
 from muse.files.cells import number_in, pairs_of_cells, read_number, split_translations, stripped
+from muse.files.detect import TABLE, TEXT, kind_of
 from muse.files.dictionary_format import BLANK, Append, DictionaryFile, DictionaryFormat, lines_writer
-from muse.files.source import FREE_PAIRS, check_pairs
+from muse.files.json_text import parse_json
+from muse.files.plain_text import read_lines
+from muse.files.source import FREE_PAIRS, check_pairs, is_stream
 from muse.files.tables import QUOTED, NumberedRow, TableRows, csv_rows, plain_cell
 from muse.languages import Languages, are_reversed, is_name, language_code, named_language
 from muse.lexicon import Entry, PairLine
@@ -29,7 +32,11 @@ from muse.orthography import BRACKETED
 log = logging.getLogger(__name__)
 
 _SHARE_DELIMITED = 0.6  # of rows that must have two cells
+_LISTS = re.compile(r'\[\s*(?:\[\s*)?(?:"|$)')
+_LETTER = re.compile(r"[^\W\d_]")
 _SHOWN = 100  # rows that show what columns have
+_LEAST_WORDS = 2  # of one object of JSON, of which more are a dictionary
+_TITLE = 10  # rows of which one may be a header below a title
 _CLEAR_ROWS = 3  # from which on a comma in every line separates columns, though spaces could do so too
 
 _SOURCES = {
@@ -73,6 +80,7 @@ class PairColumns:
     probability: int | None = None
     named: bool = False
     ours: bool = False
+    codes: tuple[int, int] | None = None  # the columns that say which languages a row has
 
 
 class ColumnName(NamedTuple):
@@ -161,6 +169,8 @@ def _pairs_of_table(table: TableRows, file: DictionaryFile) -> Iterator[PairLine
         if found is None:
             empty.append(where)
             continue
+        if columns.codes and are_reversed((cells[columns.codes[0]], cells[columns.codes[1]]), file.languages):
+            found = found[::-1]
         kept, numbers = True, _numbers(cells, columns, where)
         letters += len(found[0]) + len(found[1])
         for pair in [found] if columns.ours or file.exact else pairs_of_cells(*found):
@@ -224,35 +234,65 @@ def _layout(table: TableRows, file: DictionaryFile) -> tuple[PairColumns, int, I
         cells = _stripped_cells(written, table.form)
         if any(cells) and not cells[0].startswith("sep="):  # of Excel
             first = [(number, written), *islice(table.rows, _SHOWN - 1)]
-            columns, beside = columns_of_header(cells, file.languages), _beside_codes(table.form, first, file)
-            if columns is not None and beside is None:
-                return columns, len(cells), chain(first[1:], table.rows)
-            columns, header = beside or (PairColumns(score=2), 0)
-            return columns, 0, chain(first[header:], table.rows)
+            shown = [_stripped_cells(written, table.form) for _, written in first]
+            if beside := _beside_codes(shown) or (None if file.exact else _beside_numbers(shown)):
+                return beside[0], 0, chain(first[beside[1] :], table.rows)
+            for header, names in enumerate(shown[: 1 if file.exact else _TITLE]):
+                columns = columns_of_header(names, file.languages)
+                if columns is not None:
+                    columns = _behind_names_of_rows(columns, len(names), shown[header + 1 :])
+                    return columns, len(names), chain(first[header + 1 :], table.rows)
+            return PairColumns(score=2), 0, chain(first, table.rows)
     return PairColumns(), 0, table.rows
 
 
-def _beside_codes(
-    form: str, first: Sequence[NumberedRow], file: DictionaryFile
-) -> tuple[PairColumns, int] | None:
-    """The columns of words where two others say their languages, the same in all of the first rows.
+def _beside_codes(rows: Sequence[Sequence[str]]) -> tuple[PairColumns, int] | None:
+    """The columns of words where two others say their languages, the same two in all of the first rows.
 
     And the number of rows above, with names that say nothing of languages.
     """
-    rows = [_stripped_cells(written, form) for _, written in first if any(written)]
+    rows = [cells for cells in rows if any(cells)]
     if len(rows) < 2 or len({*map(len, rows)}) > 1:
         return None
     for header in (0, 1):
-        columns = [
-            {_OF_VARIANT.sub("", cell) for cell in cells} for cells in zip(*rows[header:], strict=True)
-        ]
-        codes = [place for place, cells in enumerate(columns) if len(cells) == 1 and named_language(*cells)]
-        words = [place for place in range(len(columns)) if place not in codes]
-        if len(codes) == 2 and len(words) > 1:
-            named = [next(iter(columns[place])) for place in codes]
-            source, target = words[1::-1] if are_reversed((named[0], named[1]), file.languages) else words[:2]
-            return PairColumns(source, target, named=True), header
+        columns = [*zip(*rows[header:], strict=True)]
+        named = [{named_language(_OF_VARIANT.sub("", cell)) for cell in cells} for cells in columns]
+        codes = [place for place, found in enumerate(named) if None not in found]
+        words = [
+            place for place, cells in enumerate(columns)
+            if place not in codes and not all(number_in(cell) is not None for cell in cells)
+        ]  # fmt: skip
+        if len(codes) == 2 and len(words) > 1 and len(named[codes[0]] | named[codes[1]]) == 2:
+            between = [place for place in words if codes[0] < place < codes[1]]
+            behind = [place for place in words if place > codes[1]]
+            source, target = (between[0], behind[0]) if between and behind else words[:2]
+            return PairColumns(source, target, named=True, codes=(codes[0], codes[1])), header
     return None
+
+
+def _beside_numbers(rows: Sequence[Sequence[str]]) -> tuple[PairColumns, int] | None:
+    """The last two of three columns whose first one has the numbers of rows, or nothing, and no name.
+
+    And the number of rows above.
+    """
+    below = [row for row in rows[1:] or rows if any(row)]
+    if {*map(len, rows)} != {3} or not all(not row[0] or row[0].isdecimal() for row in below):
+        return None
+    header = int(not rows[0][0] and all(row[0] for row in below))
+    plain = not rows[0][0] or rows[0][0].isdecimal()
+    if not plain or all(number_in(row[2]) is not None for row in below):
+        return None
+    return PairColumns(1, 2, named=True), header
+
+
+def _behind_names_of_rows(columns: PairColumns, width: int, rows: Sequence[Sequence[str]]) -> PairColumns:
+    """The columns one place on if all rows have a cell more than the header, as R writes them."""
+    if columns.ours or not rows or {len(row) for row in rows if any(row)} != {width + 1}:
+        return columns
+    score, probability = (None if at is None else at + 1 for at in (columns.score, columns.probability))
+    return replace(
+        columns, source=columns.source + 1, target=columns.target + 1, score=score, probability=probability
+    )
 
 
 def _stripped_cells(written: Sequence[str], form: str) -> list[str]:
@@ -290,6 +330,32 @@ def _numbers(cells: list[str], columns: PairColumns, where: str) -> tuple[float 
     return score, probability
 
 
+def listed_words(path: Path) -> Iterator[tuple[int, str]]:
+    """The words of a list, one on each line, or all on one, with the numbers of their lines.
+
+    Of a table the first column that has letters counts, without its name.
+    """
+    if is_stream(path) or kind_of(path, TABLE) is TEXT:
+        lines = read_lines(path)
+        sample = [*islice(lines, _SHOWN)]
+        filled = [line for line in sample if line.strip()]
+        signs = (sum(sign in line for line in filled) > _SHARE_DELIMITED * len(filled) for sign in "\t,;")
+        if is_stream(path) or not (any(signs) or tables.JSON.match("".join(filled[:1]))):
+            return enumerate(chain(sample, lines), 1)
+    table = tables.open_table(path, 1)
+    first = [row for row in islice(table.rows, _SHOWN) if any(row[1])]
+    if len(first) == 1 and table.names is None:
+        return ((first[0][0], cell) for cell in first[0][1])
+    columns = zip_longest(*(cells for _, cells in first[1:] or first), fillvalue="")
+    place = next((at for at, cells in enumerate(columns) if any(map(_LETTER.search, cells))), 0)
+    rows = (
+        (number, cells[place] if place < len(cells) else "") for number, cells in chain(first, table.rows)
+    )
+    if first and table.names is None and name_of_column(0, first[0][1][place : place + 1][0]) is not None:
+        next(rows)
+    return rows
+
+
 # Which text is a table, and how it is laid out
 
 
@@ -306,7 +372,7 @@ def _is_tsv(file: DictionaryFile) -> bool:
         return True
     if any(len(row) < 2 for row in cells):
         return _is_of_muse(cells[0])
-    if _beside_codes("tsv", [*enumerate(cells)], file) is not None:
+    if _beside_codes(cells) is not None or _beside_numbers(cells) is not None:
         return True
     if any(not row[0] for row in cells):  # of the word above; or the column of row numbers has no name
         return bool(cells[0][0]) or columns_of_header(cells[0], file.languages) is not None
@@ -412,9 +478,27 @@ PARQUET = DictionaryFormat(
 )
 
 
+def _json(file: DictionaryFile) -> TableRows:
+    """Objects or lists of two words, on each line or in a list; or one object, of words and translations."""
+    if _LISTS.match("\n".join(file.filled[:2])):
+        lines = [line for line in file.lines if line.strip()]
+        for text in ("\n".join(lines), f"[{','.join(lines)}]"):
+            with suppress(ValueError):
+                found = parse_json(text)
+                if all(isinstance(one, list) for one in found):
+                    rows = ((number, [*map(str, one)]) for number, one in enumerate(found, 1))
+                    return TableRows("jsonl", rows, f"{file.path}:")
+        raise BadFile(f"{file.path}:1: expected pairs of words in JSON, got {file.first[:60]!r}; correct it")
+    table = tables.objects(tables.objects_of_text(file.first, file.lines), file.path)
+    names, first = table.names or [], [*islice(table.rows, 2)]
+    if len(first) == 1 and len(names) > _LEAST_WORDS and columns_of_header(names, file.languages) is None:
+        return replace(table, rows=enumerate(map(list, zip(names, first[0][1], strict=True)), 1), names=None)
+    return replace(table, rows=chain(first, table.rows))
+
+
 JSONL = DictionaryFormat(
-    "jsonl", lambda file: _pairs_of_table(tables.objects(file.lines, file.path), file),
-    is_text=lambda file: file.first.startswith('{"') and not file.first.endswith("{"),
+    "jsonl", lambda file: _pairs_of_table(_json(file), file),
+    is_text=lambda file: any(one.match("\n".join(file.filled[:2])) for one in (tables.JSON, _LISTS)),
     write=lines_writer(lambda path, place, entry: json.dumps(
         {name: value for name, value in entry._asdict().items() if value != ()}, ensure_ascii=False
     )),

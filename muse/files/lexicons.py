@@ -34,7 +34,7 @@ _COMMENT = "#"  # begins a comment in other formats; here it may be a word, or t
 _OF_VECTORS = 9  # numbers behind a word, as fields of a line, that are a vector
 _TAB = "\t"
 _OR_COLUMNS = "; or name the columns in a first row, such as source, target and note"
-_BETWEEN = ("|||", "::", "->", "=>", "\u2192", "|", "=", " - ", " \u2013 ")
+_BETWEEN = ("|||", "::", "->", "=>", "\u2192", "|", "=", " - ", " \u2013 ", " \u2014 ", " / ", " & ")
 # How other programs write what is not read, by all lines, and what makes it readable.
 _NOT_READ = tuple(
     (re.compile(pattern), found)
@@ -42,6 +42,9 @@ _NOT_READ = tuple(
         (r"(?:\S+<sep>\S+\s*)+", "awesome-align's '<sep>' between the words; put one pair on a line: "
          r"tr ' ' '\n' < FILE | sed 's/<sep>/\t/' > OUT.tsv"),
         (r"\d+ \d+ [-\d.e]+", "numbers of words, as in tables of GIZA++; put in the words of its .vcb files"),
+        (r"\d+ \S+ \d+", "a vocabulary of GIZA++, of one language; give its table of pairs, actual.ti.final"),
+        (r"(?:LEX|HMM[FR]|FER[FR])\t.*", "priors of eflomal; keep the words: "
+         "grep ^LEX FILE | cut -f2,3 > OUT.tsv"),
         (r"\S+ \S+ -?\d+(?:\.\d+)?(?:e-?\d+)?", "a number behind a space, as fast_align writes; "
          r"put tabs: tr ' ' '\t' < FILE > OUT.tsv"),
         (r"[^:\t]*<\w+>[^:\t]*:(?:[<>]:)?[^:\t]*|[^:\t]+:[<>]:[^:\t]+", "what lt-expand writes; "
@@ -51,15 +54,14 @@ _NOT_READ = tuple(
     )
 )  # fmt: skip
 _TOOLBOX = (
-    r"Toolbox (MDF); write its fields lx and ge as two columns: awk '/^\\lx /{w=substr($0,5)} /^\\ge /{print "
-    r"w FS substr($0,5)}' FS='\t' FILE > OUT.tsv"
+    r"Toolbox (MDF); write its fields lx and ge as two columns: awk '/^\\lx /{w=substr($0,5)} /^\\[gd][en] /"
+    r"{print w FS substr($0,5)}' FS='\t' FILE > OUT.tsv"
 )
 _NOT_READ_FROM = {  # by how the first line begins
     **dict.fromkeys(("\\lx ", "\\_sh "), _TOOLBOX),
     "_____": "what dictunformat writes; give the .index of the dictionary",
 }
 _COLON, _TAG = re.compile(r"[^\s:][^:\t]*: +[^\s:]+"), re.compile(r"<[A-Za-z!][^<>]*>")
-_ARRAY = re.compile(r"\[\s*(?:[\[{]|$)|\{\s*$")
 
 
 def read_lexicon(
@@ -154,15 +156,16 @@ def _not_read(lines: Sequence[str]) -> str | None:
     if found := next((found for pattern, found in _NOT_READ if all(map(pattern.fullmatch, bare))), None):
         return found
     if len(lines) > 1 and all(map(_COLON.fullmatch, lines)):
-        return "a colon behind each first word, as in YAML; put a tab in its place"
-    if len(_fields(lines[0])) != 2 and _ARRAY.match(lines[0]):
-        return "JSON that is no object on each line; convert a list of objects: jq -c '.[]' FILE > OUT.jsonl"
+        tab = r"sed -E 's/ *: +/\t/' FILE > OUT.tsv"
+        return f"a colon behind each first word, as in YAML; put a tab in its place: {tab}"
     if any("\t" in line or len(_fields(line)) == 2 for line in lines):
         return None
     if _TAG.match(lines[0]):
         return "XML or HTML that is not read; convert it into lines of two words with a tab between"
     sign = next((sign for sign in _BETWEEN if all(sign in line[1:-1] for line in bare)), "")
-    return f"{sign!r} between the words; put a tab in its place" if sign else None
+    between = re.escape(sign.strip()).replace("/", r"\/")
+    tab = rf"sed -E 's/^ *{between} *| *{between} *$//g; s/ *{between} */\t/' FILE > OUT.tsv"
+    return f"{sign!r} between the words; put a tab in its place: {tab}" if sign else None
 
 
 # Text

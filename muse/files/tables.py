@@ -51,7 +51,7 @@ MOST_ROWS, LONGEST_CELL = 1_048_576, 32_767  # of a sheet of Excel, which counts
 MOST_CELLS = 1 << 24  # that are read of a sheet, empty ones included
 _SAMPLE = 1_000  # lines that tell what a file is
 _WIDTHS = {True: 28, False: 12}  # of columns of text and of numbers in a sheet
-_JSON = re.compile(r"""\s*(?:\[\s*(?:\{|$)|\{\s*(?:"|$))""")
+JSON = re.compile(r"""\s*(?:\[\s*(?:\{|$)|\{\s*(?:"|$))""")
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 # What XML cannot have, and a carriage return, which it does not keep.
 _NOT_IN_A_SHEET = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]")
@@ -85,8 +85,8 @@ def open_table(path: Path, columns: int = 2, *, spaced: bool = False) -> TableRo
     sample = list(islice(lines, _SAMPLE))
     first = next(filter(str.strip, sample), "")
     lines = chain(sample, lines)
-    if _JSON.match(first):
-        return objects(_objects_of_text([line for line in sample if line.strip()], lines), path)
+    if JSON.match(first):
+        return objects(objects_of_text([line for line in sample if line.strip()], lines), path)
     sign = first[4:] if re.fullmatch("sep=[,;|\t]", first) else _separator(sample, columns, " " * spaced)
     if sign == "\t" and _all_quoted(sample):
         return TableRows("tsv", csv_rows(lines, path, sign), f"{path}:")
@@ -98,7 +98,7 @@ def open_table(path: Path, columns: int = 2, *, spaced: bool = False) -> TableRo
     return TableRows("tsv", tab_rows(lines, sign), f"{path}:")
 
 
-def _objects_of_text(first: Sequence[str], lines: Iterator[str]) -> Iterator[str]:
+def objects_of_text(first: Sequence[str], lines: Iterator[str]) -> Iterator[str]:
     """JSON lines, also of one array of objects, alone or in another object, and of an object of columns."""
     with suppress(ValueError):
         if len(first) > 1 and isinstance(parse_json(first[0]), dict):

@@ -247,6 +247,7 @@ TAB_FILE = (
 
 def test_a_tab_file_has_articles(tmp_path: Path) -> None:
     pairs = (("dame", "lady"), ("dame", "queen"), ("roi", "king"), ("roi", "ruler"))
+    pairs += (("rois", "king"), ("rois", "ruler"))
     for number, text in enumerate((TAB_FILE, TAB_FILE.partition("English\n")[2])):
         path = tmp_path / f"{number}.txt"
         path.write_text(text, encoding="utf-8")

@@ -244,9 +244,11 @@ def test_another_format_is_given_than_a_file_has(tmp_path: Path, form: str) -> N
         ("roi=king\nchat=cat\n", "'=' between the words"),
         ("| roi | king |\n| chat | cat |\n", "'|' between the words"),
         ("roi \u2192 king\n", "'\u2192' between the words"),
+        ("roi \u2014 king\n", "' \u2014 ' between the words; put a tab in its place: sed -E"),
+        ("LEX\troi\tking\t0.5\n", "priors of eflomal; keep the words: grep ^LEX FILE | cut -f2,3"),
+        ("2 3 0.5\n3 4 1e-05\n", "numbers of words, as in tables of GIZA++"),
+        ("2 roi 17\n3 chat 9\n", "a vocabulary of GIZA++, of one language"),
         ("# Ding\nK\u00f6nig {m} :: king\nKatze {f} | Katzen {pl} :: cat | cats\n", "'::' between the words"),
-        ('[{"word": "king", "translations": []}]\n', "JSON that is no object on each line"),
-        ('[\n  ["roi", "king"]\n]\n', "JSON that is no object on each line"),
     ],
 )  # fmt: skip
 def test_lines_that_look_like_pairs_and_are_none(tmp_path: Path, content: str, message: str) -> None:

@@ -251,7 +251,9 @@ def test_vectors_in_objects_within_objects(tmp_path: Path, kind: str) -> None:
     assert (found.words, found.matrix.tolist()) == (("a", "b"), [[1, 2], [3, 4]])
 
 
-@pytest.mark.parametrize("mark", ["▁{}", "Ġ{}", "{}</w>", "{},", '"{}"'])
+@pytest.mark.parametrize(
+    "mark", ["▁{}", "Ġ{}", "{}</w>", "{},", '"{}"', "##{}", "{}_NOUN", "b'{}'", "\u00ab{}\u00bb"]
+)
 def test_a_mark_that_nearly_all_words_have_is_left_out(tmp_path: Path, mark: str) -> None:
     words = [*(f"mot{place}" for place in range(40)), ","]
     (tmp_path / "x.vec").write_text("".join(f"{mark.format(word)} 1 2\n" for word in words[:-1]) + ", 1 2\n")

@@ -60,6 +60,13 @@ READ: dict[str, dict[str, Make]] = {
     },
     "TSV of muse": {"a": _written("tsv")},
     "JSON lines of muse": {"a": _written("jsonl")},
+    "other JSON: objects, lists of two words, one object of words and translations": {
+        "a": _text('[{"source": "roi", "target": "king"}]\n'),
+        "b": _text('{"data": [\n {"translation": {"en": "king", "fr": "roi"}}]}\n'),
+        "c": _text('[\n  ["roi", "king"]\n]\n'),
+        "d": _text('["roi", "king"]\n'),
+        "e": _text('{\n  "roi": ["king"],\n  "chat": [],\n  "nuit": null\n}\n'),
+    },
     "CSV": {
         "a": _text('"French","English"\n"roi","king"\n'),
         "b": _text("roi;king\n"),
@@ -132,10 +139,6 @@ REFUSED: dict[str, tuple[str, dict[str, Make]]] = {
         "`pyglossary FILE OUT.txt`",
         {"a": _text("\u8c93 \u732b [mao1] /cat/\n"), "b": _text("\u732b [\u306d\u3053] /(n) cat/\n")},
     ),
-    "a list or an object of JSON over the whole file": (
-        "an object on each line: `jq -c '.[]' FILE > OUT.jsonl`",
-        {"a": _text('[{"source":"roi","target":"king"}]\n'), "b": _text('{\n  "roi": "king"\n}\n')},
-    ),
     "HTML, and XML without a declaration": (
         "lines with tabs",
         {"a": _text("<table><tr><td>roi</td></tr></table>\n"), "b": _text("<html><body>roi</body></html>\n")},
@@ -152,7 +155,6 @@ SAID = {
     "XLIFF, Qt's `.ts`": "FILE OUT.po, then po2csv OUT.po OUT.csv",
     "gettext (`.po`)": "po2csv a OUT.csv",
     "CC-CEDICT, EDICT": "pyglossary ",
-    "a list or an object of JSON over the whole file": "jq -c '.[]' FILE > OUT.jsonl",
     "HTML, and XML without a declaration": "lines of two words with a tab between",
     "TEI in several files": "xmllint --xinclude",
 }

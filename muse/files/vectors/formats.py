@@ -1,6 +1,8 @@
 """Formats: reading a file of word vectors, or of embeddings without a vocabulary, whatever its format."""
 
 import logging
+import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,7 +16,16 @@ from muse.files.vectors.fasttext import fasttext_table, load_fasttext
 from muse.files.vectors.parquet import parquet_table
 from muse.files.vectors.spacy import find_vectors, load_spacy, spacy_table
 from muse.files.vectors.static import static_table
-from muse.files.vectors.table import Block, ReadOptions, Table, WordRows, check_options, gather, with_texts
+from muse.files.vectors.table import (
+    KEY,
+    Block,
+    ReadOptions,
+    Table,
+    WordRows,
+    check_options,
+    gather,
+    with_texts,
+)
 from muse.files.vectors.text import text_table
 from muse.files.vectors.word2vec import word2vec_table
 from muse.progress import Progress
@@ -110,9 +121,23 @@ def open_table(path: Path | str, options: ReadOptions | None = None) -> Iterator
         yield replace(table, blocks=_unmarked(table)) if table.frequency_ordered else table
 
 
-_ENDS_OF_WORDS = ("</w>", ",", ";", ":", '"', "'", "|")
-_BEGINS_OF_WORDS = ("\u2581", "\u0120", '"', "'")  # of SentencePiece and of GPT
+_LONGEST_MARK = 16
 _NEARLY_ALL, _FEWEST = 0.95, 20  # words that have one mark, of at least so many
+
+
+def _common(words: Sequence[str], part: Callable[[str, int], str]) -> str:
+    """The longest part, such as the beginning, that nearly all words have in common."""
+    found, enough = "", max(_FEWEST, _NEARLY_ALL * len(words))
+    for length in range(1, _LONGEST_MARK + 1):
+        ((mark, times),) = Counter(part(word, length) for word in words).most_common(1) or [("", 0)]
+        if times < enough or " " in mark:
+            break
+        found = mark
+    return found
+
+
+def _is_sign(character: str) -> bool:
+    return unicodedata.category(character)[0] not in "LMN" or character == "\u0120"  # of GPT
 
 
 def _unmarked(table: Table) -> Iterator[Block]:
@@ -123,13 +148,11 @@ def _unmarked(table: Table) -> Iterator[Block]:
         return
     words = first[0]
 
-    def common(marks: Sequence[str], has: Callable[[str, str], bool]) -> str:
-        """The mark that nearly all words have; "" for none."""
-        enough = max(_FEWEST, _NEARLY_ALL * len(words))
-        return next((mark for mark in marks if sum(has(word, mark) for word in words) >= enough), "")
-
-    begin = common(_BEGINS_OF_WORDS, str.startswith)
-    end = common(_ENDS_OF_WORDS, str.endswith)
+    begin = _common(words, lambda word, length: word[:length])
+    end = _common(words, lambda word, length: word[-length:])
+    begin = begin[: max((at + 1 for at, one in enumerate(begin) if _is_sign(one)), default=0)]
+    end = end[min((at for at, one in enumerate(end) if _is_sign(one)), default=len(end)) :]
+    begin = "" if KEY.match(f"{begin}a") else begin  # of a language
     if begin or end:
         log.warning(
             "%s: left out %r, which nearly all words have",

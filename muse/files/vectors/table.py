@@ -37,7 +37,7 @@ _ODD_WORDS = {
 _ONE_IN_DUPLICATES = 100  # words may share the vector of another one without a warning, of most files
 _FEW_DUPLICATES = 10
 # Keys of files with the words of several languages: ConceptNet's /c/fr/roi; fr:roi, fr/roi and fr_roi.
-_KEY = re.compile(r"(/c/[^/\s]+/|[a-z]{2,3}[:/_](?=\S))")
+KEY = re.compile(r"(/c/[^/\s]+/|[a-z]{2,3}[:/_](?=\S))")
 _PART_OF_SPEECH = re.compile(r"(?<=.)/[nvarsx](?:/.*)?$")  # /c/fr/roi/n
 
 
@@ -376,7 +376,7 @@ class _Words(_Chosen):
         """The places in a block of the words that are kept of it."""
         kept, language = [], self._wanted.language
         sure = words[0].startswith("/c/") or len(words) >= _SURE_KEYS
-        if not self.read and sure and all(map(_KEY.match, words)):
+        if not self.read and sure and all(map(KEY.match, words)):
             self._prefixes = Counter()
         for place, word in enumerate(words if self._prefixes is None else self._of_language(words)):
             if self.enough:
@@ -393,7 +393,7 @@ class _Words(_Chosen):
 
     def _of_language(self, words: list[str]) -> list[str]:
         """The words without their prefixes; in place of those of other languages, the empty string."""
-        prefixes = [match[1] if (match := _KEY.match(word)) else "" for word in words]
+        prefixes = [match[1] if (match := KEY.match(word)) else "" for word in words]
         self._prefixes = (self._prefixes or Counter()) + Counter(prefixes)
         language = self._wanted.language
         own = {concept := f"/c/{language}/", *(f"{language}{sign}" for sign in ":/_")}
