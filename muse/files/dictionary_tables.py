@@ -63,7 +63,7 @@ _TARGETS = (
 )  # fmt: skip
 _REGIONAL = re.compile(r"([A-Za-z]{2,3})[-_](?:[A-Z]{2}|[A-Z][a-z]{3}|\d{3})")  # fr-FR, fra_Latn
 _OF_VARIANT = re.compile(r"(?<=[a-z]{3})-\d{3}$")  # PanLex: fra-000
-_FILLERS = {"in", "the", "lang", "language", "text", "of", "sentence", "segment", "side"}
+_FILLERS = {"in", "the", "lang", "language", "text", "of", "sentence", "sentences", "segment", "side"}
 _SCORES = (  # names of a column of scores
     "score", "weight", "confidence", "similarity", "sim", "cosine", "rating", "human (mean)", "simlex999",
 )  # fmt: skip
@@ -130,7 +130,7 @@ def name_of_column(place: int, cell: str) -> ColumnName | None:
     cell = stripped(BRACKETED.sub("", cell)) or cell  # translation(s), French (FR)
     if regional := _REGIONAL.fullmatch(cell):
         cell = regional[1]
-    words = re.split(r"[\s_-]+", cell.casefold())
+    words = re.split(r"[\s_/-]+", cell.casefold())
     languages = [code for word in words if (code := named_language(word))]
     roles = {"target" if word in _TARGETS else "source" for word in words if word in _SOURCES | _TARGETS}
     known = [word for word in words if word in _SOURCES | _TARGETS | _FILLERS or named_language(word)]

@@ -246,8 +246,8 @@ TAB_FILE = (
 
 
 def test_a_tab_file_has_articles(tmp_path: Path) -> None:
-    pairs = (("dame", "lady"), ("dame", "queen"), ("roi", "king"), ("roi", "ruler"))
-    pairs += (("rois", "king"), ("rois", "ruler"))
+    pairs = tuple((word, other) for word in ("roi", "rois") for other in ("king", "ruler"))
+    pairs = (("dame", "lady"), ("dame", "queen"), *pairs)
     for number, text in enumerate((TAB_FILE, TAB_FILE.partition("English\n")[2])):
         path = tmp_path / f"{number}.txt"
         path.write_text(text, encoding="utf-8")
