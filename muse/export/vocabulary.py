@@ -46,7 +46,12 @@ def numbered_vocabulary(path: Path) -> tuple[list[str], bool]:
         lines.pop()
     if not lines:
         raise BadFile(f"{path}: expected a unit a line, got an empty file; check it")
-    if (numbers := _of_json(lines, path) or _of_yaml(lines)) is not None:
+    if lines[0].startswith("#version"):
+        raise BadFile(
+            f"{path}: expected a unit a line, got merges of byte pairs; give the vocabulary beside them, "
+            "vocab.json or vocab.txt"
+        )
+    if (numbers := _of_json(lines, path) or _of_yaml(lines) or _behind_numbers(lines)) is not None:
         return _in_order(numbers, path), True
     counted = all(len(line.split()) > 1 and is_number(line.split()[-1].encode()) for line in lines)
     places: dict[str, int] = {}
@@ -81,6 +86,13 @@ def _of_json(lines: Sequence[str], path: Path) -> dict[str, Any] | None:
         raise BadFile(f"{path}: expected the units and their numbers, got other JSON; give a vocab.json")
     added = [one for one in more if isinstance(one, dict)] if isinstance(more, list) else []
     return {str(one.get("content")): one.get("id") for one in added} | found
+
+
+def _behind_numbers(lines: Sequence[str]) -> dict[str, Any] | None:
+    """The numbers of the units if they are those of the lines, from 0, and stand before them."""
+    found = [re.fullmatch(rf"{place}[\t ](.*\S)", line) for place, line in enumerate(lines)]
+    units = {one[1]: place for place, one in enumerate(found) if one}
+    return units if len(units) == len(lines) > 1 else None
 
 
 def _of_yaml(lines: Sequence[str]) -> dict[str, Any] | None:

@@ -80,7 +80,7 @@ class PairColumns:
     probability: int | None = None
     named: bool = False
     ours: bool = False
-    codes: tuple[int, int] | None = None  # the columns that say which languages a row has
+    codes: tuple[int, ...] = ()  # the two columns that say which languages a row has
 
 
 class ColumnName(NamedTuple):
@@ -97,7 +97,7 @@ def columns_of_header(cells: Sequence[str], languages: Languages | None) -> Pair
     `languages` are those of the source and of the target: columns in these are found by them.
 
     >>> columns_of_header(["English", "French"], ("fr", "en"))
-    PairColumns(source=1, target=0, score=None, probability=None, named=True, ours=False)
+    PairColumns(source=1, target=0, score=None, probability=None, named=True, ours=False, codes=())
     >>> columns_of_header(["roi", "king"], ("fr", "en"))
     """
     wanted = None if languages is None else (language_code(languages[0]), language_code(languages[1]))
@@ -169,7 +169,8 @@ def _pairs_of_table(table: TableRows, file: DictionaryFile) -> Iterator[PairLine
         if found is None:
             empty.append(where)
             continue
-        if columns.codes and are_reversed((cells[columns.codes[0]], cells[columns.codes[1]]), file.languages):
+        codes = [cells[place] for place in columns.codes if place < len(cells)]
+        if len(codes) > 1 and are_reversed((codes[0], codes[1]), file.languages):
             found = found[::-1]
         kept, numbers = True, _numbers(cells, columns, where)
         letters += len(found[0]) + len(found[1])
@@ -351,7 +352,7 @@ def listed_words(path: Path) -> Iterator[tuple[int, str]]:
     rows = (
         (number, cells[place] if place < len(cells) else "") for number, cells in chain(first, table.rows)
     )
-    if first and table.names is None and name_of_column(0, first[0][1][place : place + 1][0]) is not None:
+    if first and table.names is None and name_of_column(0, "".join(first[0][1][place : place + 1])):
         next(rows)
     return rows
 

@@ -174,6 +174,7 @@ def test_nothing_is_written_where_something_is_wrong(tmp_path: Path) -> None:
         ("new york\nle 3\n", ["new york", "le 3"]),  # not every line has a count, so none has
         ("7\n8\n", ["7", "8"]),  # a number alone is a unit
         ("7 8\n8 7\n", ["7", "8"]),
+        ("0\t<s>\n1\tnew york\n", ["<s>", "new york"]),  # behind the numbers of the lines
         ("a\u2028b\nx\u0085y\n", ["a\u2028b", "x\u0085y"]),
         ("</s>: 0\n\"\\\"\": 2\n'l''': 1\nch\u00e9: 3\n", ["</s>", "l'", '"', "ch\u00e9"]),  # Marian
         ('---\n"\\xE9t\\u00e9": 0\n":": 1\n?: 2\n', ["\u00e9t\u00e9", ":", "?"]),
@@ -215,6 +216,7 @@ def test_units_that_have_numbers_are_in_rows_of_these_numbers(tmp_path: Path) ->
         (b"", "expected"),
         (b"\n\n", "expected a unit a line, got an empty file"),
         (b'{"le": 0, "la": 2}', "numbers from 0 to 1, each once, got none with 1; give the whole"),
+        (b"#version: 0.2\nt h\nth e\n", "got merges of byte pairs; give the vocabulary beside them"),
         (b'{"words": ["le"]}', "numbers from 0 to 0, each once"),
         (b'[{"id": 0}]', "got other JSON; give a vocab.json"),
         (b"\n\x0e\n\x05<unk>\x15\0\0\0\0", "if it is a model of sentencepiece: spm_export_vocab"),
