@@ -108,7 +108,8 @@ def _of_objects(path: Path, lines: Iterable[str], column: str | None) -> Iterato
     filled = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
     rows = ((number, json_object(line, f"{path}:{number}")) for number, line in filled)
     first = list(islice(rows, _SAMPLE))
-    texts = dict.fromkeys(name for _, row in first for name, one in row.items() if isinstance(one, str))
+    kinds = str if column is None else str | None  # of a column that is named the first may be missing
+    texts = dict.fromkeys(name for _, row in first for name, one in row.items() if isinstance(one, kinds))
     name = text_column(path, [*texts], column)
     for number, row in chain(first, rows):
         if not isinstance(text := row.get(name), str | None):

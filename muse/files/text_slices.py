@@ -11,7 +11,7 @@ from muse.files.corpora import text_of_lines
 from muse.files.detect import SENTENCES, kind_of
 from muse.files.parquet import is_parquet, read_rows, row_groups
 from muse.files.plain_text import BOM, decoded_line, read_lines
-from muse.files.source import is_packed
+from muse.files.source import first_bytes, is_packed
 from muse.files.space_folder import MANIFEST
 
 SLICE = 16_384  # sentences
@@ -124,8 +124,7 @@ def _of_text(path: Path, first: int, size: int) -> list[TextSlice]:
     if is_packed(path):
         rows = sum(1 for _ in read_lines(path))
         return [TextSlice(path, first, rows)] if rows else []
-    with path.open("rb") as file:
-        begin = len(BOM) if file.read(len(BOM)) == BOM else 0
+    begin = len(BOM) if first_bytes(path, len(BOM)) == BOM else 0
     found, done = [], 0
     for end, line in _ends(path, begin, size):
         found.append(TextSlice(path, first + done, line - done, begin, end, done + 1))

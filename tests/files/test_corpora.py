@@ -83,6 +83,9 @@ def test_what_must_be_said_is_asked_for(tmp_path: Path) -> None:
         ):
             [*text_of_lines(tmp_path / "x", column)]
     assert [*text_of_lines(tmp_path / "x", "a")] == ["le roi"]
+    (tmp_path / "x").write_text('{"a": null, "b": "x"}\n\n{"a": 1}\n')
+    with pytest.raises(BadFile, match=r"x:3: expected text in 'a', got 1"):
+        [*text_of_lines(tmp_path / "x", "a")]
     (tmp_path / "x").write_text(CORPORA["TMX"])
     with pytest.raises(BadSetting, match="got no language"):
         [*text_of_lines(tmp_path / "x")]
