@@ -40,27 +40,15 @@ _TITLE = 10  # rows of which one may be a header below a title
 _CLEAR_ROWS = 3  # from which on a comma in every line separates columns, though spaces could do so too
 
 _SOURCES = {
-    "source",
-    "src",
-    "pivot",
-    "word",
-    "words",
-    "headword",
-    "lemma",
-    "term",
-    "l1",
-    "front",
-    "entry",
-} | {
+    *"source src pivot word words headword lemma term l1 front entry".split(),
     *"mot mots lemme wort quelle stichwort palabra fuente parola palavra woord".split(),
     *"слово słowo 单词 單詞 単語".split(),
 }
-_TARGETS = (
-    {"target", "tgt", "trg", "translation", "translations", "meaning", "meanings", "gloss", "glosses"}
-    | {"l2", "back", "equivalent", "definition"}
-    | {"traduction", "übersetzung", "traducción", "traduzione", "tradução", "cible", "ziel", "vertaling"}
-    | {"traductions", "übersetzungen", "traducciones", "traduzioni", "перевод", "tłumaczenie", "翻译", "翻譯"}
-)  # fmt: skip
+_TARGETS = {
+    *"target tgt trg translation translations meaning meanings gloss glosses l2 back equivalent".split(),
+    *"definition traduction übersetzung traducción traduzione tradução cible ziel vertaling".split(),
+    *"traductions übersetzungen traducciones traduzioni перевод tłumaczenie 翻译 翻譯".split(),
+}
 _REGIONAL = re.compile(r"([A-Za-z]{2,3})[-_](?:[A-Z]{2}|[A-Z][a-z]{3}|\d{3})")  # fr-FR, fra_Latn
 _OF_VARIANT = re.compile(r"(?<=[a-z]{3})-\d{3}$")  # PanLex: fra-000
 _FILLERS = {"in", "the", "lang", "language", "text", "of", "sentence", "sentences", "segment", "side"}
@@ -490,7 +478,7 @@ def _json(file: DictionaryFile) -> TableRows:
                     rows = ((number, [*map(str, one)]) for number, one in enumerate(found, 1))
                     return TableRows("jsonl", rows, f"{file.path}:")
         raise BadFile(f"{file.path}:1: expected pairs of words in JSON, got {file.first[:60]!r}; correct it")
-    table = tables.objects(tables.objects_of_text(file.first, file.lines), file.path)
+    table = tables.objects(tables.objects_of_text(file.filled, file.lines), file.path)
     names, first = table.names or [], [*islice(table.rows, 2)]
     if len(first) == 1 and len(names) > _LEAST_WORDS and columns_of_header(names, file.languages) is None:
         return replace(table, rows=enumerate(map(list, zip(names, first[0][1], strict=True)), 1), names=None)
