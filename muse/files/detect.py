@@ -197,19 +197,22 @@ def _is_store(file: Beginning) -> bool:
 # Lists of numbers as JSON, numpy, Postgres and Python's tuples write them; some leave out the middle.
 _NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?"
 _CELL = re.compile(
-    rf"\s*(?:(?:array|tensor)\(\s*)?[\[({{]\s*({_NUMBER}(?:(?:\s*,\s*|\s+){_NUMBER})+)\s*,?\s*[\])}}]"
-    r"(?:\s*,\s*dtype=[\w.]+)?\)?\s*"
+    rf"\s*(?:(?:array|(?:tf\.)?[tT]ensor)\(\s*)?[\[({{]{{1,2}}\s*({_NUMBER}(?:(?:\s*,\s*|\s+){_NUMBER})+)\s*,?\s*"
+    r"[\])}]{1,2}(?:\s*,\s*\w+=(?:\([\d, ]*\)|[^,()\[\]\s]+))*\)?\s*"
 )
 _SCALAR = re.compile(r"np\.float\d+\(([^()]*)\)")  # as numpy 2 writes those of a list
 _TIGHT, _APART = re.compile(r"\d,\d"), re.compile(r"\d,?\s+[-+]?\d")  # both in 0,1 0,2, two numbers
-_CUT = re.compile(r"\s*[\[(]\s*[-+.\d][-+\d.eE,\s]*\s\.\.\.[-+\d.eE,\s]*[\])]\s*")
-SPARSE_CELL = re.compile(r"\{[0-9]+:[^{}]*\}/[0-9]+")
+_CUT = re.compile(r"\s*[\[(]\s*[-+.\d][-+\d.eE,\s]*\s(?:\.\.\.|…)[-+\d.eE,\s]*[\])]\s*")
+_ALMOST = re.compile(r"(?is)\s*(?:\w[\w.]*\()?[\[({]+\s*(?:[-+.\d]|nan|inf|n?one|null).*[\s,;].*[\])}]\s*")
+SPARSE_CELL = re.compile(r"\{(?:[0-9]+:[^{}]*)?\}/[0-9]+")
 INTEGER = re.compile(r"-?[1-9][0-9]{0,18}|0")
 NULLS = ("", "\\N", "NULL")
 CSV_SAMPLE = 100  # rows that tell the columns of vectors
-_MAY_BE_CSV = re.compile(rb"(?:^|[\",;:=\s(])[\[{(]\s*(?:np\.float|[-+]?[0-9.])")
-_BEFORE_LIST = re.compile(r"^(\S[^\[({]*?)[\s:=,;]{1,9}(?=(?:(?:array|tensor)\()?[\[({])")
-_AFTER_LIST = re.compile(r"(?<=[\])}])[,;\s]{0,9}$")
+_MAY_BE_CSV = re.compile(rb"(?:^|[\",;:=\s(])[\[{(]{1,2}\s*(?:np\.float|[-+]?[0-9.])")
+_BEFORE_LIST = re.compile(
+    r"^(?!\{\")\s*[({]?(['\"]?)(\S[^\[({]*?)\1[\s:=,;]{1,9}(?=(?:(?:array|tensor)\()?[\[({])"
+)
+_AFTER_LIST = re.compile(r"(?<=[\])}])[,;)}\s]{0,9}$")
 _COUNTS = re.compile(r"\d+ \d+\s*")
 
 
@@ -230,11 +233,16 @@ def csv_form(source: Source) -> CsvForm | None:
     head = source.peek(LONG_HEAD)
     text = head.removeprefix(BOM).decode(errors="replace")
     texts = {**dict.fromkeys(",;\t", text), " ": "\n".join(bracketed(text.splitlines()))}
-    forms = (_form(one, delimiter, whole=len(head) < LONG_HEAD) for delimiter, one in texts.items())
-    try:
-        return next((form for form in forms if form is not None), None)
-    except BadFile as error:
-        raise reworded(error, f"{source.path}: {error}") from None
+    fault = None
+    for delimiter, one in texts.items():
+        try:
+            if (form := _form(one, delimiter, whole=len(head) < LONG_HEAD)) is not None:
+                return form
+        except BadFile as error:
+            fault = reworded(error, f"{source.path}: {error}")
+    if fault is not None:
+        raise fault
+    return None
 
 
 def _form(text: str, delimiter: str, *, whole: bool) -> CsvForm | None:
@@ -248,8 +256,9 @@ def _form(text: str, delimiter: str, *, whole: bool) -> CsvForm | None:
     if not records or len({len(one) for one in records}) > 1:
         return None
     first = records[0]
-    values = [cell in NULLS or _is_vector(cell) or INTEGER.fullmatch(cell) is not None for cell in first]
-    header = len(set(first)) == len(first) and not any(values[not first[0] :])  # an index has no name
+    values = [_is_vector(cell) or bool(first[0] and INTEGER.fullmatch(cell)) for cell in first]
+    # An index has no name, and that of its column may be a number then.
+    header = len(set(first)) == len(first) and not any(values) and not {*NULLS} & {*first[not first[0] :]}
     names = tuple(first) if header else tuple(f"column{place}" for place in range(1, len(first) + 1))
     columns = zip(names, zip(*records[header:], strict=True), strict=False)
     known = {name: [cell for cell in cells if cell not in NULLS] for name, cells in columns}
@@ -259,6 +268,9 @@ def _form(text: str, delimiter: str, *, whole: bool) -> CsvForm | None:
             f"({' '.join(cut.split())[:60]!r}); write them as lists: vector.tolist()"
         )
     found = tuple(name for name, cells in known.items() if cells and all(map(_is_vector, cells)))
+    almost = (cells for cells in known.values() if header and cells and all(map(_ALMOST.fullmatch, cells)))
+    if not found and (odd := next((one for cells in almost for one in cells if not _is_vector(one)), None)):
+        raise BadFile(f"expected vectors such as [0.1,0.2], got {odd[:60]!r}; write them as vector.tolist()")
     return CsvForm(delimiter, names, found, header) if found else None
 
 
@@ -269,8 +281,8 @@ def bracketed(lines: Iterable[str]) -> Iterator[str]:
     ['', 'a b\t"[1 2', ' 3]"', 'c\t"(4, 5, 6)"']
     """
     for number, line in enumerate(lines):
-        begun = _BEFORE_LIST.sub(r'\1\t"', line, count=1)
-        yield "" if not number and _COUNTS.fullmatch(line) else _AFTER_LIST.sub('"', begun)
+        begun = _BEFORE_LIST.sub(r'\2\t"', line, count=1)
+        yield "" if not number and _COUNTS.fullmatch(line) else _AFTER_LIST.sub('"', begun, count=1)
 
 
 def _is_vector(cell: str) -> bool:
@@ -362,7 +374,7 @@ KINDS = (
         ("datasets", "a dataset of Hugging Face", "**/*.arrow",
          "convert it: datasets.load_from_disk({path}).to_parquet('vectors.parquet')"),
         ("chroma", "a database of Chroma", "chroma.sqlite3",
-         "write what collection.get(include=['embeddings']) returns as JSON"),
+         "write ids and embeddings.tolist() of collection.get(include=['embeddings']) as JSON"),
         ("tensorflow", "a model of TensorFlow", "saved_model.pb", f"load it there and {_SAVEZ}"),
     )),
     Kind("parts", "a folder of Parquet files, as Spark writes", (VECTORS,),
@@ -384,6 +396,8 @@ KINDS = (
          "save it as CSV or .xlsx, or run soffice --headless --convert-to csv {file}",
          looks=lambda file: file.raw[:2] == b"PK" and b"application/vnd.oasis.opendocument" in file.raw),
     # What is read from its start, and what is not read, as the first bytes tell.
+    Kind("snapshot", "a snapshot of Qdrant", (), "restore it, and write its points as JSON lines",
+         looks=lambda file: file.path.suffix == ".snapshot", wanted=(VECTORS,)),
     Kind("empty", "an empty archive", (), "download it again", looks=lambda file: not file.head),
     Kind("fasttext", "a fastText model", (VECTORS,), magic=(FASTTEXT,)),
     Kind("old torch", "a pickle of a PyTorch before 1.6", (),
@@ -403,6 +417,8 @@ KINDS = (
          ".read_all() as Parquet: pyarrow.parquet.write_table", (b"\xff\xff\xff\xff",)),
     Kind("pgcopy", "a binary dump of PostgreSQL", (), "write it again: COPY ... TO 'vectors.csv' CSV HEADER",
          (b"PGCOPY\n\xff\r\n\0",)),
+    Kind("avro", "Avro", (), "convert it: polars.read_avro({path}).write_parquet('vectors.parquet')",
+         (b"Obj\x01",)),
     Kind("gguf", "a model in GGUF", (), f"take its table of words out with gguf.GGUFReader and {_SAVEZ}",
          (b"GGUF",)),
     Kind("mat", "a MAT-file of MATLAB", (), f"read it with scipy.io.loadmat and {_SAVEZ}",
@@ -411,7 +427,9 @@ KINDS = (
          looks=lambda file: file.head[8:12] == b"DUCK"),
     *(Kind(name, noun, (), advice, looks=_named(f".{name}"), wanted=(VECTORS,)) for name, noun, advice in (
         ("onnx", "a model in ONNX", f"run it on your words and {_SAVEZ}"),
-        ("snapshot", "a snapshot of Qdrant", "restore it, and write its points as JSON lines"),
+        ("ann", "an index of Annoy", "np.save('vectors.npy', [index.get_item_vector(i) for i in "
+         "range(index.get_n_items())])"),
+        ("tfrecord", "records of TensorFlow", f"read them there and {_SAVEZ}"),
         ("fvecs", "vectors with a length before each", "read them: a = np.fromfile({path}, '<i4'); "
          "np.save('vectors.npy', a.reshape(-1, a[0] + 1)[:, 1:].copy().view('<f4'))"),
         ("fbin", "vectors behind two numbers", "read them: n, d = np.fromfile({path}, '<i4', 2); "
@@ -432,8 +450,11 @@ KINDS = (
          f"sklearn.decomposition.TruncatedSVD(300).fit_transform, and {_SAVEZ}", wanted=(VECTORS,),
          looks=lambda file: b":" in file.head
          and _all_lines(r"\d+ \d+\s*$|[^\s,]+(?:[ \t,]+\d+:[-+.\deE]+)+\s*$")(file)),
-    Kind("json", "JSON", (), f"read it with Python's json and {_SAVEZ}",
-         looks=_matches(rb"\s*(?:\{\s*\"|\[\s*[\[{\"])"), wanted=(VECTORS,)),
+    Kind("json", "JSON, or what Python prints", (), "read it with json.load or ast.literal_eval and "
+         f"{_SAVEZ}, or np.save of rows alone",
+         looks=_matches(rb"\s*(?:\{\s*[\"']|\[\s*[\[{(\"'])"), wanted=(VECTORS,)),
+    Kind("psql", "a table as psql and mysql print it", (), "write it with \\copy (SELECT ...) TO "
+         "'vectors.csv' CSV HEADER", looks=_matches(rb"\+-+\+|[^\n|]* \|[^\n]*\n-+\+-"), wanted=(VECTORS,)),
     # Corpora, whose signs would be words: some are read, and a command extracts the text of all.
     *(Kind(name, noun, (SENTENCES,) if read else (), f"extract the text: {advice} > OUT.txt", looks=looks,
            wanted=(SENTENCES, *[TABLE] * (name == "tmx"))) for name, noun, read, advice, looks in (

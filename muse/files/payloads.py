@@ -21,7 +21,10 @@ Values = Mapping[str, Any]
 _LARGEST = 1 << 63  # integers of 64 bits are smaller
 _OTHERWISE = "write a .jsonl file, whose rows may differ, or leave them out with --vectors-only"
 # What words and ids are called, whatever the case and the signs between, the surest first.
-WORD_NAMES = ("word", "words", "token", "term", "vocab")
+WORD_NAMES = (
+    "word", "words", "token", "term", "vocab", "wordform", "lemma", "ngram", "itos", "indextokey",
+    "index2word",
+)  # fmt: skip
 LOOSE = ("key", "index", "indexlevel0", "unnamed0", "")  # may be either: but for `key`, an index of pandas
 ID_NAMES = (
     "id", "ids", "uuid", "guid", "pk", "docid", "documentid", "pointid", "vectorid", "itemid", "chunkid",
@@ -111,11 +114,12 @@ def folded_name(name: str) -> str:
 
 
 class Label(NamedTuple):
-    """The column that says what a row is: its name, and whether it has words, or was found by its values."""
+    """The column that says what a row is: its name, whether it has words, was guessed, repeats."""
 
     name: str
     words: bool = False
     guessed: bool = False
+    repeats: bool = False
 
 
 def label_of(path: Path, columns: Mapping[str, Sequence[Any]], wanted: str | None = None) -> Label | None:
@@ -135,11 +139,12 @@ def label_of(path: Path, columns: Mapping[str, Sequence[Any]], wanted: str | Non
     texts = {name: known for name, known in texts.items() if any(known) and None not in known}
     differing = [name for name, values in columns.items() if len({*map(str, values)}) == len(values)]
     words = _first_of(WORD_NAMES, texts)
-    own = id_name(name for name in columns if name in differing or folded_name(name) not in LOOSE)
+    own = id_name(differing) or id_name(name for name in columns if folded_name(name) not in LOOSE)
     if words and (own is None or folded_name(words) == WORD_NAMES[0]):
         return Label(words, words=True)
     if own is not None:
-        return Label(own, folded_name(own) in LOOSE and are_words(texts.get(own, ())))
+        is_words = folded_name(own) in LOOSE and are_words(texts.get(own, ()))
+        return Label(own, is_words, repeats=own not in differing)
     likely = {name for name in texts if name.casefold() not in TEXT_NAMES or are_words(texts[name])}
     found = [name for name in differing if name in likely and all(texts[name])]
     named = [name for name in differing if _OF_IDS.search(name)]

@@ -181,13 +181,14 @@ def _is_vector(value: object) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """A value without the types that MongoDB writes, and a list in a text as a list."""
-    if isinstance(value, dict) and len(value) == 1 and next(iter(value)).startswith("$"):
+    """A value without the types that MongoDB, DynamoDB and Firestore write; a list in a text as a list."""
+    if isinstance(value, dict) and len(value) == 1 and _TYPE.fullmatch(next(iter(value))):
         ((kind, inner),) = value.items()
-        number = isinstance(inner, str) and (INTEGER if kind in _INTEGERS else _FLOAT).fullmatch(inner)
-        return (
-            (int if kind in _INTEGERS else float)(inner) if number and kind.startswith("$number") else inner
-        )
+        if not isinstance(inner, str) or not (kind in _INTEGERS or kind.startswith("$number")):
+            return _plain(inner) if isinstance(inner, list) else inner
+        if kind in _INTEGERS and INTEGER.fullmatch(inner):
+            return int(inner)
+        return float(inner) if _FLOAT.fullmatch(inner) else inner
     if isinstance(value, list) and value and isinstance(value[0], dict | list):
         return [*map(_plain, value)] if len(value) > 1 or isinstance(value[0], dict) else _plain(value[0])
     return (list_in_text(value) or value) if isinstance(value, str) and value[:1] in "[({" else value
@@ -200,27 +201,38 @@ def _points(row: dict[str, Any], deepest: int = 3) -> list[dict[str, Any]]:
     none = any(one is None or (isinstance(one, dict) and one.keys() == _SPARSE) for one in own)
     if none or deepest == 0 or any(map(_is_vector, row.values())):
         return [row]
+    if len(row) > 1 and (rows := _by_ids(row, deepest - 1)) and all(map(_has_vector, rows)):
+        return rows
     ids = id_name(row)
     for name, value in row.items():
         others = {other: one for other, one in row.items() if other != name}
         found = list[dict[str, Any]]()
         if isinstance(value, list):
             found = [point for one in value if isinstance(one, dict) for point in _points(one, deepest - 1)]
-            found = [{ids: row[ids], **found[0]}] if ids is not None and len(found) == 1 else found
+            found = [{**others, **found[0]}] if len(found) == 1 else found
         elif isinstance(value, dict) and (ids is None or name not in _OF_ROW):
             inner = {key: _plain(one) for key, one in value.items()}
             is_one = any(isinstance(one, str | int) for one in others.values()) and len(inner) <= _MOST_NAMED
             plain = name == "vector" or not _OF_VECTOR.isdisjoint(inner)
             if name in _OF_ROW and not is_one and not plain and any(map(_is_vector, inner.values())):
                 found = [{"key": key, "vector": one} for key, one in inner.items()]
-            elif inner and all(isinstance(one, dict) for one in inner.values()):
-                pages = ((key, point) for key, one in inner.items() for point in _points(one, deepest - 1))
-                found = [{"id": key, **point} for key, point in pages]
+            else:
+                found = _by_ids(inner, deepest - 1, named=name not in _OF_ROW)
             if not any(map(_has_vector, found)):
                 found = [{**others, **point} for point in _points(inner, deepest - 1)]
         if any(map(_has_vector, found)):
             return found
     return [row]
+
+
+def _by_ids(row: dict[str, Any], deepest: int, *, named: bool = False) -> list[dict[str, Any]]:
+    """The rows of an object whose names are their ids and whose values are objects; none of another.
+
+    Where vectors may be `named`, an object with nothing but its numbers is no row.
+    """
+    if not all(isinstance(one, dict) and (one.keys() - _OF_VECTOR or not named) for one in row.values()):
+        return []
+    return [{"id": key, **point} for key, one in row.items() for point in _points(one, deepest)]
 
 
 def _has_vector(row: dict[str, Any]) -> bool:
@@ -270,7 +282,9 @@ def _blocks(column: _Column, rows: Iterable[_Record], dropped: Dropped, payload:
 _OF_ROW = ("vector", "vectors", "embedding")  # what has a vector, or several by their names
 _SPARSE = {"indices", "values"}
 _OF_VECTOR, _MOST_NAMED = {"values", "value", "data", "float", "dense"}, 8  # in a vector; vectors of a row
-_INTEGERS, _FLOAT = ("$numberInt", "$numberLong"), re.compile(r"[-+.\dEe]*\d\.?|-?Infinity|NaN")
+_TYPE = re.compile(r"\$.*|[SNLM]|(?:string|double|integer|array|map)Value")
+_INTEGERS = ("$numberInt", "$numberLong", "integerValue", "N")
+_FLOAT = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?|-?Infinity|NaN")
 _BESIDE = {  # what lists are called, and one of each
     "ids": "id", "embeddings": "embedding", "documents": "document", "metadatas": "metadata", "uris": "uri",
     "texts": "text", "words": "word", "tokens": "token",

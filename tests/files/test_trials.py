@@ -3,6 +3,7 @@
 import csv
 import json
 from collections.abc import Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -207,6 +208,8 @@ def test_a_row_without_a_word_continues_that_above(tmp_path: Path) -> None:
 ROW = [
     "[0.1, 0.2]", "[0.1 0.2]", "[ 0.1  0.2 ]", "{0.1,0.2}", "(0.1, 0.2)", "[1e-1\\n 2.e-1]",
     "array([0.1, 0.2], dtype=float32)", "tensor([0.1, 0.2])", "[np.float32(0.1), np.float32(0.2)]",
+    "[[0.1 0.2]]", "tensor([0.1, 0.2], device='cuda:0', grad_fn=<MeanBackward1>)",
+    "tf.Tensor([0.1 0.2], shape=(2,), dtype=float32)",
 ]  # fmt: skip
 
 
@@ -237,6 +240,14 @@ DEEPER = {
     "words and vectors": '{"words": ["a", "b"], "vectors": [[1, 2], [3, 4]], "model": "x"}',
     "values of vectors": '{"id": "a", "fields": {"t": "x", "embedding": {"values": [1, 2]}}}\n'
                          '{"id": "b", "fields": {"t": "y", "embedding": {"values": [3, 4]}}}',
+    "DynamoDB": '{"Item": {"id": {"S": "a"}, "v": {"L": [{"N": "1"}, {"N": "2.0"}]}}}\n'
+                '{"Item": {"id": {"S": "b"}, "v": {"L": [{"N": "3"}, {"N": "4"}]}}}',
+    "Firestore": '{"documents": [{"name": "a", "fields": {"embedding": {"arrayValue": {"values": '
+                 '[{"doubleValue": 1}, {"integerValue": "2"}]}}}}, {"name": "b", "fields": {"embedding": '
+                 '{"arrayValue": {"values": [{"doubleValue": 3}, {"doubleValue": 4}]}}}}]}',
+    "pandas, by index": '{"a": {"vector": [1, 2], "n": 1}, "b": {"vector": [3, 4], "n": 2}}',
+    "chunks of a document": '{"doc_id": "d", "chunk_id": "a", "v": [1, 2]}\n'
+                            '{"doc_id": "d", "chunk_id": "b", "v": [3, 4]}',
     "facets": '{"_id": "a", "f": [{"t": "x", "v": [1, 2]}]}\n{"_id": "b", "f": [{"t": "x", "v": [3, 4]}]}',
     "predictions": '{"predictions": [{"id": "a", "embeddings": [[1, 2]]}, '
                    '{"id": "b", "embeddings": [[3, 4]]}]}',
@@ -351,7 +362,7 @@ def test_bracketed_lines_and_what_looks_like_them(tmp_path: Path) -> None:
         found = read_vectors(tmp_path / "x", language="fr")
         assert (found.words, found.matrix.tolist()) == (("a b", "c"), [[0.5, 1, 2], [3, 4, 5]])
     (tmp_path / "x").write_text("roi [0,1 0,2]\njour [0,3 0,4]\n")  # no four numbers
-    with pytest.raises(BadFile, match="expected a word and its numbers"):
+    with pytest.raises(BadFile, match="expected vectors such as .*write them as vector.tolist"):
         read_vectors(tmp_path / "x", language="fr")
 
 
@@ -368,7 +379,9 @@ PARQUET: Mapping[str, tuple[dict[str, Any], str]] = {
     "two tables": ({"a0": [1.0], "a1": [1.0], "b0": [1.0], "b1": [1.0]}, "error: no column of them holds"),
     "a gap": ({"d0": [1.0], "d2": [1.0]}, "error: no column of them holds"),
     "bytes as numbers": ({"word": ["roi"], "v": [bytes(8)]}, "error: numpy.frombuffer(one, '<f4')"),
-    "lists of lists": ({"word": ["roi"], "v": [[[1.0], [2.0]]]}, "error: expected finite numbers"),
+    "lists of lists": ({"word": ["roi"], "v": [[[1.0, 2.0]] * 2]}, "error: one vector in each row of v"),
+    "lists of single numbers": ({"word": ["roi", "jour"], "v": [[[1.0], [2.0]]] * 2}, "roi jour"),
+    "decimals": ({"lemma": ["roi", "jour"], "pos": ["N"] * 2, "v": [[Decimal("1.5")]] * 2}, "roi jour"),
 }  # fmt: skip
 
 

@@ -122,7 +122,7 @@ def npy_table(path: Path) -> Table:
     except DAMAGED as error:
         raise BadFile(
             f"{path}: expected a complete .npy file of numbers, got {error}; save it again with "
-            "np.save(path, np.stack(rows))"
+            "np.save(path, np.stack(rows)), or words and vectors with np.savez(path, words=..., matrix=...)"
         ) from error
     if array.ndim > 1 and not array.flags.c_contiguous:
         raise BadFile(

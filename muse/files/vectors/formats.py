@@ -117,7 +117,10 @@ def open_table(path: Path | str, options: ReadOptions | None = None) -> Iterator
             log.warning("%s: the numbers of rows are their ids: nothing there is called id%s", path, named)
         elif table.label is not None and table.label.guessed:
             noun = "words" if table.label.words else "ids"
-            log.warning("%s: the %s are in %r, whose first values all differ", path, noun, table.label.name)
+            known = f"{path}: the {noun} are in {table.label.name!r}, whose first values all differ"
+            log.warning("%s%s", known, "" if table.label.words else "; words are in a column called word")
+        elif table.label is not None and table.label.repeats:
+            log.warning("%s: the ids in %r repeat: name another column with --id", path, table.label.name)
         yield replace(table, blocks=_unmarked(table)) if table.frequency_ordered else table
 
 

@@ -25,7 +25,7 @@ from muse.vectors import Matrix
 TEXTS = ("text", SENTENCE)  # the columns that hold what the items stand for
 ROWS = 10_000  # of a row group: 12 MB at d = 300
 MOST_NUMBERS = 1 << 22  # read at once
-_NUMBERS = ("float", "double", "halffloat", "int", "uint")  # how their types begin
+_NUMBERS = ("float", "double", "halffloat", "int", "uint", "decimal")  # how their types begin
 _NO_LABELS = (*"list large_list fixed_size_list struct map time date dur extension<arrow.f".split(),)
 _NUMBERED = re.compile(r"(.*?)(0|[1-9][0-9]{0,5})")  # the columns d0, d1, ...
 _SAMPLE = 100  # rows by which the column of words or ids is found
@@ -166,6 +166,9 @@ def _flat(column: Any) -> Any:
     if not _is_list(column.type) or not _is_list(column.type.value_type):
         return column
     inner = column.flatten()
+    if len(inner.flatten()) == len(inner) > len(column):  # lists of single numbers
+        rows = ([number for one in row for number in one] if row else row for row in column.to_pylist())
+        return number_lists(Path(), [*rows])
     return inner if len(inner) == len(column) and not column.null_count else column
 
 
@@ -185,10 +188,14 @@ def _dimension(path: Path, parts: Sequence[Path], column: str) -> int:
     """The length of the lists, by their type or else by the first that is not empty; BadFile without."""
     for part in parts:
         with open_parquet(part) as file:
-            size = getattr(file.schema_arrow.field(column).type, "list_size", None)
             rows = (row for batch in file.iter_batches(ROWS, columns=[column]) for row in _flat(batch[0]))
-            if size := size or next((len(row) for row in rows if row.is_valid and len(row)), None):
-                return int(size)
+            if (row := next((row for row in rows if row.is_valid and len(row)), None)) is not None:
+                if _is_list(row.type.value_type):
+                    raise BadFile(
+                        f"{path}: expected one vector in each row of {column}, got {len(row)}; write each "
+                        f"in a row of its own: frame.explode({column!r})"
+                    )
+                return len(row)
     raise BadFile(f"{path}: expected Parquet with a column of vectors, got none in {column}")
 
 

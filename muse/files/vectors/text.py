@@ -37,6 +37,7 @@ _LONGEST = 14  # digits after the point
 # Up to this many numbers in a line that are not plain (exponents, integers) are parsed one by one; with more,
 # the whole line is.
 _LEAST_LINES = 5  # lines that show a column of counts: fewer may be phrases that end in a number
+_NO_WORD = re.compile(rb"(?:\S*[,;|])?[-+]?\d*\.\d+(?:[eE][-+]?\d+)?\s+\S")  # or a number behind its comma
 _WITH_COUNT = 3  # numbers behind a word: its count, and two or more
 _FEW_ODD = 16
 BLOCK = 1 << 18  # small enough for all intermediate results to stay in the processor's cache
@@ -272,6 +273,12 @@ def _dimension(path: Path, header: Header | None, sample: list[bytes]) -> int:
     """The numbers on a line, as the header says or most of the first lines have: route 66 0.1 0.2."""
     if header is None:
         votes = Counter(numbers_at_end(line.split()) for line in sample)
+        if len(sample) >= _LEAST_LINES and all(map(_NO_WORD.match, sample[-_LEAST_LINES:])):
+            got = sample[-1].split()[0][:40].decode("utf-8", "replace")
+            raise BadFile(
+                f"{path}: expected a word and a space before the numbers, got {got!r}; of numbers alone, write "
+                "np.save('vectors.npy', np.loadtxt(FILE)), else put a space behind each word"
+            )
         if dimension := votes.most_common(1)[0][0] if votes else 0:
             return dimension
         first = sample[0] if sample else b""

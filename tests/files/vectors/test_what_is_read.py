@@ -136,6 +136,12 @@ def _list(row: Any) -> bytes:
     return json.dumps(row.tolist()).encode()
 
 
+def _lines(form: str, *before: str) -> Callable[[Path], object]:
+    rows = zip(WORDS, (_list(row)[1:-1].decode() for row in ROWS), strict=True)
+    lines = [*before, *(form.format(word, numbers) for word, numbers in rows)]
+    return lambda path: path.write_text("\n".join(lines))
+
+
 def _bytes(content: bytes) -> Callable[[Path], object]:
     return lambda path: path.write_bytes(content)
 
@@ -185,8 +191,11 @@ CASES = [
         "scripts",
         READ,
         {
-            "y": _bytes(b"".join(b"%b (%b),\n" % (word.encode(), _list(row)[1:-1])
-                                 for word, row in zip(WORDS, ROWS, strict=True))),
+            **{name: _lines(form) for name, form in (
+                ("y", "{0} ({1}),"), ("z", "'{0}': [{1}],"), ("t", "('{0}', [{1}])"),
+                ("u", '{{"lemma": "{0}", "pos": "N", "vector": [{1}]}}'),
+            )},
+            "y.csv": _lines('{0},"[{1}]"', ",0"),
             "x.csv": _bytes(b"Term;v\n" + b"".join(b"%b;%b\n" % (word.encode(), _list(row))
                                                    for word, row in zip(WORDS, ROWS, strict=True))),
             "x": lambda path: path.write_text(
@@ -201,7 +210,8 @@ CASES = [
     Case(
         "Parquet, or a folder of it: words, as a column or an index, and lists or a column for each number",
         "pandas, Polars, DuckDB, Spark, `muse export`",
-        "read (extra `parquet`)", {"x.parquet": _parquet, "x": _parts, "y.parquet": _wide}, WORDS,
+        "read (extra `parquet`)",
+        {"x.parquet": _parquet, "x": _parts, "y.parquet": _wide}, WORDS,
     ),
     Case(
         "a pipeline: folder, wheel, sdist or name", "spaCy", "read (extra `spacy`)",
