@@ -276,8 +276,8 @@ def _dimension(path: Path, header: Header | None, sample: list[bytes]) -> int:
         if len(sample) >= _LEAST_LINES and all(map(_NO_WORD.match, sample[-_LEAST_LINES:])):
             got = sample[-1].split()[0][:40].decode("utf-8", "replace")
             raise BadFile(
-                f"{path}: expected a word and a space before the numbers, got {got!r}; of numbers alone, write "
-                "np.save('vectors.npy', np.loadtxt(FILE)), else put a space behind each word"
+                f"{path}: expected a word and a space before the numbers, got {got!r}; of numbers alone, "
+                "write np.save('vectors.npy', np.loadtxt(FILE)), else put a space behind each word"
             )
         if dimension := votes.most_common(1)[0][0] if votes else 0:
             return dimension
