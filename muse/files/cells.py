@@ -32,7 +32,7 @@ def stripped(cell: str) -> str:
 _WORDS = re.compile(r"[^\W\d_][\w\s'\u2019().\u00b7\u200c\u200d\u0300-\u036f\u0591-\u0670\u0900-\u0dff-]*")
 _SEPARATORS = (
     # What stands before a separator is stripped afterwards: looked for here, long spaces take quadratic time.
-    re.compile(r"\n\s*|<br\s*/?>"),
+    re.compile(r"\n\s*"),
     re.compile(r"[|\uff5c]"),
     re.compile(r"[;\uff1b\u061b]"),
     re.compile(r"(?<!\d),|,(?!\d)|[\uff0c\u3001\u060c]"),
@@ -56,6 +56,7 @@ def split_translations(cell: str) -> list[str]:
     """
     if not _SEPARATED.search(cell):
         return [cell]
+    cell = re.sub(r"<br ?/?>", "; ", cell)
     if _LISTED.fullmatch(cell):  # as Python and JSON write several
         return [stripped(one) for quote in re.findall(_QUOTE, cell) if (one := quote[1:-1]).strip()] or [cell]
     senses = [*_SENSE.finditer(cell)]

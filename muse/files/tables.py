@@ -278,7 +278,7 @@ def workbook(path: Path) -> TableRows:
         ) from None
     title = title or next((name for name, rows in sheets.items() if rows), next(iter(sheets)))
     if len(sheets) > 1:
-        log.warning("%s: of its %d sheets %s is read", path, len(sheets), title)
+        log.warning("%s: of its %d sheets %s is read; put first the one you mean", path, len(sheets), title)
     rows, place = sheets[title], f"{path}:{title}!A"
     if odd := _no_text(rows):
         log.warning(

@@ -110,8 +110,7 @@ def aligned_files(path: Path, languages: Languages) -> tuple[Path, Path] | None:
     if len(whole) > 1:
         raise BadFile(
             f"{path}: expected one pair of files in {' and '.join(languages)}, got {len(whole)} "
-            f"({', '.join(one.name for one, _ in whole[:3])}); give two with --source "
-            f"{whole[0][0]} and --target"
+            f"({', '.join(one.name for one, _ in whole[:3])}); give two with --source and --target, unpacked"
         )
     return whole[0] if whole else None
 

@@ -105,6 +105,7 @@ def test_the_encodings_of_excel(tmp_path: Path, encoding: str, between: str) -> 
         ("roi\tking, kings\nchat\tcat\n", [("roi", "king"), ("roi", "kings"), ("chat", "cat")]),
         ("roi;king, kings\n", [("roi", "king"), ("roi", "kings")]),
         ("roi\tking<br>kings\n", [("roi", "king"), ("roi", "kings")]),
+        ("fr,en\nroi,king<br>kings\n", [("roi", "king"), ("roi", "kings")]),
         ("roi, m\tking, kings\n", [("roi", "king"), ("roi", "kings")]),
         ('roi,"king, kings"\n', [("roi", "king"), ("roi", "kings")]),
         ("roi\tking|kings\n", [("roi", "king"), ("roi", "kings")]),
