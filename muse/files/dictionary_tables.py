@@ -226,13 +226,20 @@ def _layout(table: TableRows, file: DictionaryFile) -> tuple[PairColumns, int, I
             shown = [_stripped_cells(written, table.form) for _, written in first]
             if beside := _beside_codes(shown) or (None if file.exact else _beside_numbers(shown)):
                 return beside[0], 0, chain(first[beside[1] :], table.rows)
+            pairs = False  # above, of which a row of names of columns may be one: word, traduction
             for header, names in enumerate(shown[: 1 if file.exact else _TITLE]):
                 columns = columns_of_header(names, file.languages)
-                if columns is not None:
+                if columns is not None and (not pairs or _names_languages(names, columns)):
                     columns = _behind_names_of_rows(columns, len(names), shown[header + 1 :])
                     return columns, len(names), chain(first[header + 1 :], table.rows)
+                pairs = pairs or sum(map(bool, names)) > 1
             return PairColumns(score=2), 0, chain(first, table.rows)
     return PairColumns(), 0, table.rows
+
+
+def _names_languages(names: Sequence[str], columns: PairColumns) -> bool:
+    found = (name_of_column(at, names[at]) for at in (columns.source, columns.target))
+    return all(one is not None and one.language for one in found)
 
 
 def _beside_codes(rows: Sequence[Sequence[str]]) -> tuple[PairColumns, int] | None:

@@ -88,6 +88,11 @@ def test_tables_of_two_words(tmp_path: Path, content: str) -> None:
     assert read(tmp_path, content) == Lexicon(KINGS)
 
 
+def test_a_pair_that_could_be_names_of_columns_hides_no_pairs_above(tmp_path: Path) -> None:
+    found = read(tmp_path, "roi,king\nword,traduction\nchat,cat\n")
+    assert found.pairs == (("roi", "king"), ("word", "traduction"), ("chat", "cat"))
+
+
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig", "utf-32"])
 @pytest.mark.parametrize("between", "\t ,")
 def test_the_encodings_of_excel(tmp_path: Path, encoding: str, between: str) -> None:
