@@ -22,7 +22,8 @@ from muse.space import Space, load_space
 
 SUREST = 0.5  # the least probability of a translation that is learned from
 DIM = 200  # of vectors
-TOKENS_TO_READ = 10_000_000  # in all, if that takes as many EPOCHS; four of 2 million tokens lose 4 points of P@1
+# In all, if that takes as many EPOCHS; four of two million tokens instead of six lose 4 points of P@1.
+TOKENS_TO_READ = 10_000_000
 EPOCHS = (5, 15)  # at least, at most
 FEWEST = 200  # pairs to learn from: with fewer, the alignment starts without any
 
