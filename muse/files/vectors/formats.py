@@ -129,7 +129,7 @@ _NEARLY_ALL, _FEWEST = 0.95, 20  # words that have one mark, of at least so many
 
 
 def _common(words: Sequence[str], part: Callable[[str, int], str]) -> str:
-    """The longest part, such as the beginning, that nearly all words have in common."""
+    """The longest part, such as the first letters, that nearly all words have in common."""
     found, enough = "", max(_FEWEST, _NEARLY_ALL * len(words))
     for length in range(1, _LONGEST_MARK + 1):
         ((mark, times),) = Counter(part(word, length) for word in words).most_common(1) or [("", 0)]
