@@ -9,8 +9,11 @@ uvicorn's.
 
 import asyncio
 import gc
+import signal
 import socket
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import h11
@@ -144,9 +147,27 @@ def make_server(app: ASGIApp) -> uvicorn.Server:
     return uvicorn.Server(config)
 
 
-def serve(app: ASGIApp, listening: socket.socket) -> None:
-    """Answer requests until interrupted."""
+@contextmanager
+def ended_by_signals(server: uvicorn.Server) -> Iterator[uvicorn.Server]:
+    """A block in which Ctrl-C and SIGTERM end the server, also one that has yet to begin.
+
+    An exception that they raised could be lost in what the server or a library is just doing.
+    """
+    # No other thread may.
+    numbers = [signal.SIGINT, signal.SIGTERM] * (threading.current_thread() is threading.main_thread())
+    before = {
+        number: signal.signal(number, lambda *_: setattr(server, "should_exit", True)) for number in numbers
+    }
+    try:
+        yield server
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def serve(server: uvicorn.Server, listening: socket.socket) -> None:
+    """Answer requests until the server is ended."""
     # Looking through all that is loaded would stop every thread for a tenth of a second, again and again.
     gc.collect()
     gc.freeze()
-    make_server(app).run(sockets=[listening])
+    server.run(sockets=[listening])

@@ -3,7 +3,6 @@
 import json
 import threading
 import webbrowser
-from contextlib import suppress
 from pathlib import Path
 
 from muse.commands.command import command
@@ -51,16 +50,16 @@ def serve(options: ServeOptions) -> None:
         explorer.fill_caches()
         try:
             explorer.pictures.begin(explorer.direction(None, None))  # there before a page asks for it
-            from muse.web.app import create_app
+            from muse.web.app import create_app, ended_by_signals, make_server
             from muse.web.app import serve as answer
 
             app, where = create_app(explorer, hosts=known_hosts(options.host)), url(listening)
             shown = {"url": where, "space": str(options.space)}
-            echo(json.dumps(shown) if options.as_json else f"{options.space}: {where}")
-            if options.open:
-                # A browser in a terminal is waited for, and it waits for the server.
-                threading.Thread(target=webbrowser.open, args=(where,), daemon=True).start()
-            with suppress(KeyboardInterrupt):  # Ctrl-C is how the server is stopped
-                answer(app, listening)
+            with ended_by_signals(make_server(app)) as server:
+                echo(json.dumps(shown) if options.as_json else f"{options.space}: {where}")
+                if options.open:
+                    # A browser in a terminal is waited for, and it waits for the server.
+                    threading.Thread(target=webbrowser.open, args=(where,), daemon=True).start()
+                answer(server, listening)
         finally:
             explorer.pictures.background.join()

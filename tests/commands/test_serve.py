@@ -92,10 +92,13 @@ def test_it_ends_while_it_draws_the_first_picture(tmp_path: Path, number: int, a
     command = [sys.executable, "-m", "muse", "serve", str(tmp_path / "space"), "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None and process.stderr is not None
-        process.stdout.readline()
-        time.sleep(after)
-        process.send_signal(number)
-        assert (process.wait(timeout=60), process.stderr.read()) == (0, "")
+        try:
+            process.stdout.readline()
+            time.sleep(after)
+            process.send_signal(number)
+            assert (process.wait(timeout=60), process.stderr.read()) == (0, "")
+        finally:
+            process.kill()
 
 
 @pytest.mark.slow

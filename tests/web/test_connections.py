@@ -193,7 +193,7 @@ def test_what_was_loaded_is_no_longer_searched_for_garbage(
     monkeypatch.setattr(uvicorn.Server, "run", lambda self, sockets: None)
     try:
         with bind() as listening:
-            serve(app, listening)
+            serve(make_server(app), listening)
         assert gc.get_freeze_count() > 0
     finally:
         gc.unfreeze()
