@@ -38,7 +38,16 @@ def test_a_message_is_short_whatever_it_quotes(muse: Command, quoted: str) -> No
 
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
 # Named in messages below the commands, and those of other programs.
-OTHERS = {"--help", "--headless", "--convert-to", "--surface", "--tune", "--inplace", "--xinclude"}
+OTHERS = {
+    "--output",
+    "--help",
+    "--headless",
+    "--convert-to",
+    "--surface",
+    "--tune",
+    "--inplace",
+    "--xinclude",
+}
 
 
 def named_options() -> Iterator[tuple[str, str]]:

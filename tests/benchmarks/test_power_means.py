@@ -72,11 +72,11 @@ def test_further_powers_of_the_first_space_or_of_all(
     assert len(plain) == 1 + 2 + 3 * 4  # sif, the trained one, three combinations of spaces
     first = made(power_means, monkeypatch, [*arguments, "--powers"])
     added = [(one["spaces"], one["encoder"], int(one["d"])) for one in first[len(plain) :]]
-    more = {"0.5": 4, "2": 4, "2s": 4, "3": 4, "0.5,2,3": 6, "0.5,2s,3": 6}
+    more = {"-1": 4, "0": 4, "0.5": 4, "2": 4, "2s": 4, "3": 4, "0.5,2,3": 6, "0.5,2s,3": 6}
     assert added == [("one", f"{BASE},{powers}]+znorm", k * DIMENSION) for powers, k in more.items()]
     everywhere = made(power_means, monkeypatch, [*arguments, "--powers", "all", "--means", "3"])
     keys = [tuple(one[name] for name in power_means.KEY) for one in everywhere]
-    assert len(set(keys)) == len(keys) == 15 + 3 * 6 + 3  # z-normed, 3 is among those powers already
+    assert len(set(keys)) == len(keys) == 15 + 3 * 8 + 3  # z-normed, 3 is among those powers already
     assert {one["spaces"] for one in everywhere if ",2s]" in one["encoder"]} == {"one", "two", "one&two"}
     for one in everywhere:
         assert (one["macro_f1"] == "1.00") == one["encoder"].endswith("+znorm")

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from muse.learn import auto
+from muse.learn import auto, bilingual, multilingual
+from muse.learn.verdict import Verdict
 from muse.vectors import Vectors
 from tests.support.command import Command, Ended, align_arguments
 from tests.support.toys import write_vec
@@ -134,7 +135,11 @@ def test_few_pairs_of_a_dictionary(muse: Command, unlike: Path) -> None:
 
 
 @pytest.mark.slow
-def test_several_languages_and_what_is_doubtful(muse: Command, unlike: Path) -> None:
+def test_several_languages_and_what_is_doubtful(
+    muse: Command, unlike: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (auto, bilingual, multilingual):
+        monkeypatch.setattr(module, "judge", lambda *_: Verdict("doubtful", 0.5, 0.3, 0.3, 0.2))
     given = ["--src", "fr", "--src", "de", "--tgt", "en", "--tgt-emb", "en.vec", "--out", "o"]
     ended = muse("align", *given, "--src-emb", "fr.vec", "--src-emb", "en.vec", "--init", "identical")
     assert "verdict         doubtful" in ended.out

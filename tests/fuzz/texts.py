@@ -244,7 +244,7 @@ _SICK = (
 _STS = 'a b,"c, ""d""",4.5\nx y,z,0\n\né,f,3.25\n'
 _OBJECTS = '{"src": "a", "tgt": "b c"}\n{"tgt": "d", "src": "e"}\n'
 _RATED = "sentence1\tscore\tsentence2\na\t1\tb\n"
-_SCORED = "n;Satz 1;Satz 2;Wert;x\n1;a b;c d;4,5;\n2;e f;g;;y\n3;x y;z u;nan;0\n"
+_SCORED = "n;Satz 1;Satz 2;Wert;x\n1;a b;c d;4,5;\n2;e f;g;;y\n3;x y;z u;n/a;0\n"
 _FITS = [fit_of_words(WordIndex(words.split()), "fr") for words in ("le roi la", "the king")]
 _VOCABULARIES = {
     "x.txt": "the 1061396\nca@@ 7\nt 5\n", "y.txt": "the\nca@@\nt\n",
