@@ -1,6 +1,7 @@
 """Inputs of a run: the vectors of every language, a dictionary, and what others know of translations.
 
-Vectors are read from files or arrays, or are those of a saved space, and are normalised. Translations are
+Vectors are read from files or arrays, or are those of a saved space, and are normalised. The surest
+translations by a space of general text are learned from as those of a dictionary are. Translations are
 also known to an encoder, by its vectors of the words, or to a program, by pairs with scores. Their scores
 help to choose the answers (`muse.ranking.external_scores`), and their surest pairs are a candidate for the
 mapping (`AlignConfig.pseudo_dictionary`). A pair spelled alike is not in it: an encoder that
@@ -19,6 +20,7 @@ from muse.api.settings import OF_ROWS, given_for, source_of
 from muse.errors import BadSetting, Contradiction, Mismatch, MuseError, reworded
 from muse.files import read_lexicon, read_vectors
 from muse.files.plain_text import read_lines
+from muse.files.space_manifest import read_manifest
 from muse.files.vectors.table import (
     ReadOptions,
     Table,
@@ -31,19 +33,22 @@ from muse.files.vectors.table import (
 from muse.learn.bilingual import check_pair, normalise_in_place
 from muse.learn.held_vectors import HeldVectors
 from muse.learn.settings import AlignConfig, HeldPairs, VectorSource
-from muse.lexicon import Lexicon, held_lexicon
+from muse.lexicon import Lexicon, Pair, held_lexicon
 from muse.optional import load
 from muse.orthography import plain
 from muse.progress import Progress
 from muse.ranking.external_scores import ExternalScores
+from muse.ranking.lookup import lookup_entry
+from muse.ranking.ranker import translate_words
 from muse.ranking.spelling import LetterSimilarity
-from muse.space import SideToSave, check_language, load_space
+from muse.space import SideToSave, Space, check_language, load_space
 from muse.vectors import Matrix, Vectors
 
 log = logging.getLogger(__name__)
 
 SPELLED_ALIKE = 0.45  # of edit similarity
 MOST_HINTS, LEAST_HINTS = 5_000, 50
+SUREST = 0.5  # the least probability of a translation by a space that helps
 FIRST = 1_000  # words by which one file is known that was given twice
 FEW_KNOWN = 0.2  # the share of words with a vector below which a warning says so
 
@@ -132,6 +137,62 @@ def read_side(config: AlignConfig, language: str, given: VectorSource, progress:
 def _table_of(held: HeldVectors, path: Path) -> Table:
     """The table that a file with this path and these vectors has."""
     return items_table(path, held.rows) if held.words is None else words_table(path, held.words, held.rows)
+
+
+def check_helper(config: AlignConfig) -> None:
+    """Raise BadSetting unless the space of --help-from, if there is one, knows words of both languages."""
+    if config.help_from is None:
+        return
+    manifest, languages = read_manifest(config.help_from), (config.src[0], config.pivot)
+    for language in languages:
+        if language not in manifest.languages or not manifest.language(language).ranked:
+            raise BadSetting(
+                f"--help-from must be a space of words of {' and '.join(languages)}, got {config.help_from} "
+                f"of {', '.join(manifest.languages)}; give another, or rename --src or --tgt"
+            )
+    if manifest.verdict_on(*languages).label == "failed":
+        raise BadSetting(
+            f"--help-from must be an aligned space, got {config.help_from}, judged failed; give another"
+        )
+
+
+def with_helper(config: AlignConfig, inputs: RunInputs) -> AlignConfig:
+    """The config with the surest translations by the space of --help-from, if there is one, among its pairs.
+
+    Of a word that the dictionary has, its translations there alone count.
+    """
+    if config.help_from is None:
+        return config
+    source, target = inputs.learned_from()
+    if not (source.frequency_ordered and target.frequency_ordered):
+        raise BadSetting("--help-from needs words, got unlabelled vectors; leave it out")
+    space = load_space(config.help_from).without_units()
+    back = {(one, two): share for (two, one), share in _surest(space, target, source).items()}
+    found = _surest(space, source, target) | back
+    log.log(
+        logging.INFO if found else logging.WARNING,
+        "%s: knows %d sure translations of words with words that the vectors have", config.help_from,
+        len(found),
+    )  # fmt: skip
+    if not found:
+        return config
+    given = config.lexicon or Lexicon(())
+    known = given.translations()
+    pairs = {pair: share for pair, share in found.items() if pair[0] not in known}
+    weights = (*(given.weights or (1.0,) * len(given)), *pairs.values())
+    return replace(config, lexicon=Lexicon((*given.pairs, *pairs), probabilities=weights))
+
+
+def _surest(space: Space, own: Vectors, other: Vectors) -> dict[Pair, float]:
+    """The probability of each sure translation by a space of a word of `own` with one of `other`."""
+    found = dict[Pair, float]()
+    every = translate_words(space, own.words, source=own.language, target=other.language, top=1)
+    for one in every:
+        if one and (share := one[0].probability or 0) >= SUREST:
+            entry = lookup_entry(one[0].target, other)
+            if entry is not None:
+                found[one.word, entry] = share
+    return found
 
 
 def read_dictionary(

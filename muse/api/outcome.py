@@ -9,6 +9,7 @@ from typing import Any
 from muse.api.settings import files_of, source_of
 from muse.errors import MuseError, reworded
 from muse.evaluation.score import Signature
+from muse.files.space_folder import MANIFEST
 from muse.files.space_manifest import InputFile, Manifest, input_file, plain, read_manifest
 from muse.learn.bilingual import Learned
 from muse.learn.joint import Joint
@@ -151,6 +152,7 @@ def _unsupervised(learned: Learned) -> bool:
 
 _LEARNED_FROM = {
     "dictionary": "a dictionary", "encoder": "an encoder's pairs", "program": "a program's pairs",
+    "space": "the pairs of a general space",
 }  # fmt: skip
 
 
@@ -162,8 +164,10 @@ def _supervision(config: AlignConfig, learned: Learned) -> dict[str, Any]:
 
 def _pairs_of(config: AlignConfig) -> str:
     """What gave the pairs that were learned from, if any were; those of a dictionary go before others."""
-    if config.lexicon is not None:
+    if config.dictionary is not None:
         return "dictionary"
+    if config.lexicon is not None:
+        return "space"
     return "encoder" if config.evidence is None else "program"
 
 
@@ -233,7 +237,9 @@ def differences(config: AlignConfig, made: Manifest, *, untrained: Collection[st
     if config.into is None:
         found += _other_settings(config, made)
         if not _same_files(made.inputs, _inputs(config)):
-            found.append("another --dictionary, --via, --encoder, --encoder-emb, --evidence or --text-pairs")
+            found.append(
+                "another --dictionary, --via, --text-pairs, or source of help (--encoder, --help-from ...)"
+            )
     for language in config.src if config.into is not None else (*config.src, config.pivot):
         record = made.languages.get(language)
         if record is not None and (
@@ -269,9 +275,13 @@ def _same_files(made: Sequence[InputFile], now: Sequence[Path] | None) -> bool:
 
 
 def _inputs(config: AlignConfig) -> tuple[Path, ...]:
-    """The files of the dictionary, detours, an encoder or program, and text pairs; arrays have none."""
+    """The files of the dictionary, detours, an encoder or program, and text pairs; arrays have none.
+
+    The manifest stands for a space that helps: it has the checksums of the others.
+    """
     over = (source_of(config, language) for language in config.via)
-    others = [config.encoder, *config.encoder_emb, config.evidence, config.text_pairs]
+    space = None if config.help_from is None else config.help_from / MANIFEST
+    others = [config.encoder, *config.encoder_emb, space, config.evidence, config.text_pairs]
     return tuple(one for one in (config.dictionary, *over, *others) if isinstance(one, Path))
 
 

@@ -18,12 +18,14 @@ import numpy as np
 from muse.api.answers import RankerInputs, choose_answers, judged
 from muse.api.inputs import (
     RunInputs,
+    check_helper,
     check_outside,
     outside_scores,
     pseudo_dictionary,
     read_dictionary,
     read_evidence,
     read_inputs,
+    with_helper,
 )
 from muse.api.outcome import AlignResult, differences, manifest_entry, provenance, signature_of, weakest
 from muse.api.settings import check, check_files, checked_corpora, checked_texts, settings_of, train_vectors
@@ -120,11 +122,13 @@ def run(config: AlignConfig, *, device: str = "auto", progress: Progress | None 
     check(config)
     texts, corpora = checked_texts(config), checked_corpora(config)
     check_outside(config)
-    if config.into is not None:
-        read_manifest(config.into)  # first: what is no space is not a wrong --out
+    for space in (config.into, config.help_from):
+        if space is not None:
+            read_manifest(space)  # first: what is no space is not a wrong --out
     check_out(config.folder)
     with searching_by(config.backend), only_writer(config.folder):
         config = _resolved(config)
+        check_helper(config)
         check_files(config, besides=texts)
         _check_replaced(config, texts)
         checked = time.perf_counter()
@@ -133,6 +137,7 @@ def run(config: AlignConfig, *, device: str = "auto", progress: Progress | None 
         parts = 3 + PARTS * len(config.src)  # reading, saving, answers, and those of each language
         inputs = read_inputs(config, progress.part(1, parts))
         config = _of_repeated(_of_rows(config, inputs), inputs)
+        config = with_helper(config, inputs)
         config, outside = _with_scores(config, inputs, device, progress)
         loaded, memory = time.perf_counter(), peak_memory_mb()
         runtime = Runtime(device, progress.part(2, parts), _checkpoint(config, inputs))

@@ -139,7 +139,7 @@ class SupervisionRecord(OpenRecord):
     @property
     def giver(self) -> str:
         """What gave the pairs: a dictionary, an encoder or a program."""
-        others = {"encoder": "an encoder", "program": "a program"}
+        others = {"encoder": "an encoder", "program": "a program", "space": "a general space"}
         return others.get(str(self.fields.get("pairs_of")), "a dictionary")
 
     @property

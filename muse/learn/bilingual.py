@@ -39,6 +39,7 @@ log = logging.getLogger(__name__)
 MOST_ROWS = 50_000  # rows of a side that are learned from; the others are only mapped
 MINIMUM_WORDS = 500  # with fewer there are too few pairs to judge an unsupervised initialisation
 LEAST_HINTED = 1.0  # percent of held-out pairs of an encoder that are found, for its pairs to be believed
+MANY_SURE = 200  # translations by a space that helps: with fewer, one learned without them competes
 PARTS = 2  # of the progress of `learn`: initialisation, refinement
 
 
@@ -173,6 +174,7 @@ class _Learning:
         began, alone, config = time.perf_counter(), None, self.config
         evidence = self._pairs(lexicon)  # first: it may know no pair
         asked, few = config.init not in ("auto", "dictionary"), are_few(evidence)
+        few = few and (config.help_from is None or evidence.source_words < MANY_SURE)
         if config.refine and (asked or (few and config.init == "auto")):
             try:
                 check_pair(*self.pair.sides)

@@ -195,6 +195,11 @@ class AlignConfig(Seed, Backend, DictionaryForm):
         (), section="Help", only=ONE_SOURCE, group=EXTERNAL, recorded=True,
         help="Comparable vectors of the words, made by any encoder: give it twice, for --src and for --tgt.",
     )  # fmt: skip
+    help_from: Path | None = option(
+        None, section="Help", metavar="SPACE", only=ONE_SOURCE, recorded=True,
+        help="An aligned space of both languages, as of general text, that helps to align a special one: its "
+        "surest translations of words that are in the vectors are learned from. It adds no words.",
+    )  # fmt: skip
     evidence: Path | None = option(
         None, section="Help", only=ONE_SOURCE, group=EXTERNAL, recorded=True,
         help="Translations by another program, which may be wrong: source word, target word, score.",

@@ -53,7 +53,7 @@ def test_pairs_to_learn_from_are_an_input(muse: Command, files: Path) -> None:
     learn += ["--no-refine", "--answers", "csls", "--dictionary"]
     for name in ("a.txt", "a.txt"):
         assert muse(*learn, files / name).code == 0
-    differ = "another --dictionary, --via, --encoder, --encoder-emb, --evidence or --text-pairs; give --force"
+    differ = "another --dictionary, --via, --text-pairs, or source of help (--encoder, --help-from ...); give"
     refused(muse(*learn, files / "b.txt"), f"made otherwise: {differ}")
 
 
