@@ -38,7 +38,7 @@ from benchmarks.support.kept_rows import Row, append, read_rows
 from benchmarks.support.options import NEEDED, command_line
 from benchmarks.support.pairs import SHARED, find_pair
 from benchmarks.support.tables import commit, header, muse, numbers, over_seeds, row, today
-from benchmarks.systems.inference_text import PIVOT
+from benchmarks.systems.inference_text import PIVOT, one_line
 from benchmarks.systems.translator import translated
 from benchmarks.systems.translator_text import TESTS, Text, test_pairs, written
 from muse.cli import commands
@@ -126,7 +126,7 @@ class Bench:
         else:
             sides = [read_lines(folder / f"multi30k.train.{name}.gz") for name in way]
             pairs = list(zip(*sides, strict=True))
-        path.write_text("".join("\t".join(pair) + "\n" for pair in pairs), encoding="utf-8")
+        path.write_text("".join("\t".join(map(one_line, pair)) + "\n" for pair in pairs), encoding="utf-8")
         return path
 
     def teacher(self, kind: str) -> Teacher:
