@@ -174,12 +174,15 @@ def run(config: AlignConfig, *, device: str = "auto", progress: Progress | None 
 def _check_replaced(config: AlignConfig, untrained: Collection[str]) -> None:
     """Raise BadSetting if a space would be replaced that was made with other settings or inputs.
 
-    A run that is resumed may replace what it was about to replace, and a space may grow.
+    A run that is resumed may replace what it was about to replace, and a space may grow. One that failed is
+    replaced anyway, as the advice that follows it does.
     """
     grows = config.into is not None and config.folder.resolve() == config.into.resolve()
     if config.force or config.resume or grows or not is_space(config.folder):
         return
     made = read_manifest(config.folder)
+    if all(one.label == "failed" for one in made.mapped):
+        return
     if differ := differences(config, made, untrained=untrained):
         raise BadSetting(
             f"{config.folder} has a space that was made otherwise: {'; '.join(differ)}; give --force to "

@@ -11,7 +11,9 @@ import click
 from click.core import ParameterSource
 
 from muse.api.outcome import FEW_PAIRS, FEW_WORDS, PAIRS, AlignResult, weakest
+from muse.commands.demo import SPACE as DEMO
 from muse.commands.options import as_typed
+from muse.files.space_manifest import ALIGNED, is_space, read_manifest, spaces_in
 from muse.learn.auto import AUTO_OF_ROWS
 from muse.learn.bilingual import Learned
 from muse.learn.initialise.identical import identical_strings
@@ -114,6 +116,11 @@ class _LeastSure:
                 f"used; {FEW_PAIRS} or more would be good.",
             )
         if supervision is None and len(self.report.learned) == 1:  # a dictionary is of one pair of languages
+            if (space := self._helper()) is not None:
+                yield (
+                    f"Let a space of other text help: {space} knows both languages.",
+                    _again(help_from=space),
+                )
             yield self._give_pairs()
         if count < FEW_WORDS and not cut:
             known = has("fetch") and fewest in load("fetch.published").LANGUAGES
@@ -129,6 +136,14 @@ class _LeastSure:
             yield over, _again(via=["LANG"])
         first = (f"{', '.join(one.words[:SHOWN_WORDS])} ({one.language})" for one in self._sides)
         yield (f"Check the vectors, whose first words are {' and '.join(first)}.",)
+
+    def _helper(self) -> Path | None:
+        """A space of other text where spaces usually are that is aligned and knows both languages."""
+        for folder in (*spaces_in(ALIGNED), *filter(is_space, [DEMO])):
+            made, pair = read_manifest(folder), {self.language, self.report.target}
+            if pair <= {*made.languages} and made.verdict_on(*pair).label == "aligned":
+                return None if self.options.help_from else folder
+        return None
 
     def _give_pairs(self) -> Remedy:
         give = "Give translations"

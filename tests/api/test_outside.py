@@ -1,6 +1,7 @@
 """`muse align` with an encoder, its vectors, or pairs of a program: help that may be wrong."""
 
 import logging
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,18 +11,20 @@ import pytest
 
 import muse
 from muse import align
-from muse.api.inputs import outside_scores, pseudo_dictionary, read_evidence
+from muse.api.inputs import RunInputs, outside_scores, pseudo_dictionary, read_evidence, with_helper
 from muse.api.run import run
 from muse.api.settings import settings_of
 from muse.errors import BadFile, BadSetting, Contradiction, Mismatch
+from muse.files.space_manifest import read_manifest
 from muse.lexicon import Lexicon
+from muse.normalise import Normalisation
 from muse.progress import Progress
 from muse.ranking.external_scores import ExternalScores
-from muse.space import Space
+from muse.space import SideToSave, Space, save_space
 from muse.vectors import Vectors
 from tests.support.command import Command
 from tests.support.made_up_pair import Made, made_up, unit
-from tests.support.spaces import best
+from tests.support.spaces import PROVENANCE, best
 from tests.support.toys import write_vec
 
 COUNT = 700
@@ -101,6 +104,84 @@ def test_pairs_of_a_program(options: dict[str, Any], made: Made, tmp_path: Path)
     report = run(settings_of(src="xx", tgt="yy", **{**options, "evidence": tmp_path / "program.tsv"}))
     assert report.as_json()["answers"]["evidence"]["other sources"] > 0
     assert report.as_json()["verdict"] == "aligned"
+
+
+@pytest.fixture(scope="module")
+def helper(made: Made, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A space of the 600 first words of xx, with their translations, and of words that the vectors lack."""
+    count, rows = 600, unit(np.random.default_rng(1).standard_normal((620, 24)))
+    more = [f"more{place}" for place in range(20)]
+    words = {"xx": [*made.words[0][:count], *more]}
+    words["yy"] = [*(made.words[1][place] for place in made.gold[:count]), *more]
+    unit_rows = Normalisation(("unit",), ())
+    sides = {one: SideToSave(Vectors(one, some, rows), unit_rows, None) for one, some in words.items()}
+    folder = tmp_path_factory.mktemp("helper") / "space"
+    save_space(folder, sides, pivot="yy", provenance=PROVENANCE)
+    return folder
+
+
+def inputs_of(made: Made) -> RunInputs:
+    sides = [Vectors(name, words, rows) for name, words, rows in zip(("xx", "yy"), *made[:2], strict=True)]
+    own, other = (SideToSave(one, Normalisation(("unit",), ()), None) for one in sides)
+    return RunInputs({"xx": own}, other, {})
+
+
+def test_the_sure_translations_of_a_space_are_pairs(made: Made, helper: Path) -> None:
+    config, inputs = settings_of(src="xx", tgt="yy", help_from=helper), inputs_of(made)
+    found = with_helper(config, inputs).lexicon
+    assert found is not None and len(found) > 500
+    gold = {(made.words[0][i], made.words[1][made.gold[i]]) for i in range(600)}
+    assert set(found.pairs) <= gold  # and of no word that the vectors lack
+    assert all(share >= 0.5 for share in found.weights or ())
+    taught = Lexicon(((made.words[0][0], "taught"), ("own", "word")))
+    both = with_helper(replace(config, lexicon=taught), inputs).lexicon
+    assert both is not None and both.pairs[:2] == taught.pairs and (both.weights or ())[:2] == (1, 1)
+    assert both.translations()[made.words[0][0]] == {"taught"}
+    assert set(both.pairs[2:]) == set(found.pairs) - {pair for pair in gold if pair[0] == made.words[0][0]}
+
+
+def test_a_space_that_knows_none_of_the_words_is_no_help(
+    made: Made, helper: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    config = settings_of(src="xx", tgt="yy", help_from=helper)
+    others = made._replace(words=([f"0{one}" for one in made.words[0]], [f"1{one}" for one in made.words[1]]))
+    assert with_helper(config, inputs_of(others)) is config
+    assert "knows 0 sure translations" in caplog.text
+
+
+def test_help_that_cannot_be_is_refused(
+    options: dict[str, Any], made: Made, helper: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(BadFile, match=r"none: expected .*, found no"):
+        run(settings_of(src="xx", tgt="yy", **options, help_from=tmp_path / "none"))
+    files = {"tgt_emb": options["tgt_emb"], "out": options["out"], "help_from": helper}
+    with pytest.raises(BadSetting, match="must be a space of words of zz and yy, got .* of xx, yy; give"):
+        run(settings_of(src="zz", src_emb=options["src_emb"], tgt="yy", **files))
+    manifest = read_manifest(helper)
+    failed = tmp_path / "failed"
+    shutil.copytree(helper, failed)
+    manifest.judged({"xx": {"label": "failed", "confidence": 0.1}}).write(failed)
+    with pytest.raises(BadSetting, match="must be an aligned space, got .*failed, judged failed"):
+        run(settings_of(src="xx", tgt="yy", **options, help_from=failed))
+    with pytest.raises(BadSetting, match="help_from needs words"):
+        rows = np.random.default_rng(0).standard_normal((600, 8)).astype(np.float32)
+        align("xx", "yy", src_emb=rows, tgt_emb=rows[::-1], out=tmp_path / "rows", help_from=helper)
+
+
+@pytest.mark.slow
+def test_a_space_that_helps(options: dict[str, Any], made: Made, helper: Path, tmp_path: Path) -> None:
+    report = run(settings_of(src="xx", tgt="yy", **{**options, "init": "auto"}, help_from=helper))
+    found = report.as_json()
+    assert (found["verdict"], found["supervision"]["pairs_of"]) == ("aligned", "space")
+    assert right(report.aligned, made) > 0.8
+    assert any("the pairs of a general space" in line for line in report.lines())
+    manifest = muse.load_space(options["out"]).manifest
+    assert [one.path for one in manifest.inputs] == [str(helper / "manifest.json")]
+    assert manifest.settings["help_from"] == str(helper)
+    assert manifest.supervision is not None and manifest.supervision.giver == "a general space"
+    assert not any("more" in word for _, word in muse.load_space(options["out"]))
+    with pytest.raises(BadSetting, match=r"made otherwise: another .*source of help"):
+        run(settings_of(src="xx", tgt="yy", **{**options, "init": "auto"}))
 
 
 def test_hints_are_spelled_otherwise() -> None:

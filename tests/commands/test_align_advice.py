@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,8 +10,11 @@ import pytest
 
 from muse.learn import auto, bilingual, multilingual
 from muse.learn.verdict import Verdict
+from muse.normalise import Normalisation
+from muse.space import SideToSave, save_space
 from muse.vectors import Vectors
 from tests.support.command import Command, Ended, align_arguments
+from tests.support.spaces import PROVENANCE
 from tests.support.toys import write_vec
 
 FAILS = ["--init", "similarity"]
@@ -125,6 +129,27 @@ def test_translations_that_are_published_that_lie_there_and_that_one_must_write(
     assert "50 lines of a word, a tab and its translation, in pairs.txt" in ended.err
     assert "--dictionary pairs.txt" in ended.err
     assert "muse fetch vectors elvish" not in ended.err
+
+
+@pytest.mark.slow
+def test_a_space_of_other_text_helps(muse: Command, unlike: Path) -> None:
+    rows = np.eye(3, dtype=np.float32)
+    unit = Normalisation(("unit",), ())
+    for label in ("failed", "aligned"):
+        sides = {one: SideToSave(Vectors(one, ["a", "b", "c"], rows), unit, None) for one in ("en", "fr")}
+        judged = replace(PROVENANCE, verdict={"label": label, "confidence": 0.5})
+        sides["fr"] = replace(sides["fr"], more={"verdict": judged.verdict})
+        folder = unlike / "embeddings" / "aligned" / label
+        save_space(folder, sides, pivot="en", provenance=judged)
+    first, second = failed(muse, "--max-vocab", 20_000)
+    assert first.startswith(
+        "Let a space of other text help: embeddings/aligned/aligned knows both languages.\n"
+    )
+    command = shlex.split(first.splitlines()[1])
+    assert command[command.index("--help-from") + 1] == "embeddings/aligned/aligned"
+    assert second.startswith("Give translations")
+    ended = muse(*command[1:])  # the space that failed is replaced
+    assert ended.code == 3 and "knows 0 sure translations" in ended.err
 
 
 @pytest.mark.slow
