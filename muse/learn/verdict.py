@@ -290,9 +290,8 @@ def null_agreement(pair: LanguagePair, rng: np.random.Generator) -> NullRate:
 
 
 def _likeness(rows: Tensor) -> float:
-    """The median cosine of rows (n, d) with their NEAR-th neighbour among them."""
-    near = (rows @ rows.T).topk(min(NEAR + 1, len(rows)), dim=1).values[:, -1]
-    return float(near.median())
+    """The median cosine of rows (n, d) with their NEAR-th neighbour among them; 0 of fewer rows."""
+    return float((rows @ rows.T).topk(NEAR + 1, dim=1).values[:, -1].median()) if len(rows) > NEAR else 0.0
 
 
 def _null_draw(own: Tensor, other: Tensor, rng: np.random.Generator) -> float:
