@@ -43,6 +43,7 @@ wolof; xh xho xhosa; yi ji yid ydd yiddish; yo yor yoruba; zh zho chi cmn chines
 chinesisch китайский chino cinese 中国語 汉语 漢語; zu zul zulu
 """
 _RIGHT_TO_LEFT = frozenset("ar arc ckb dv fa he ks pnb ps sd syr ug ur yi".split())
+_CAPITAL_NOUNS = ("de", "lb")
 _ROWS = [row.split() for row in _NAMES.split(";")]
 _CODES = {name: row[0] for row in _ROWS for name in row}
 _ENGLISH = {row[0]: next(name for name in row if len(name) > 3).title() for row in _ROWS}
@@ -121,6 +122,11 @@ def writes_right_to_left(language: str) -> bool:
     (True, True, False)
     """
     return language_code(language) in _RIGHT_TO_LEFT or language.casefold().endswith(("arab", "hebr"))
+
+
+def capitalises_nouns(language: str) -> bool:
+    """Whether every noun of a language is written with a capital."""
+    return language_code(language) in _CAPITAL_NOUNS
 
 
 def are_reversed(named: Languages, wanted: Languages | None) -> bool:

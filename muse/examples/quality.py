@@ -7,7 +7,7 @@ none of the words that point to the sentence before as its first; few names, num
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from muse.languages import language_code
+from muse.languages import capitalises_nouns, language_code
 
 SHORTEST, LONGEST = 5, 20  # words
 FREQUENT = 20_000  # the most frequent words are no obstacle to a reader
@@ -24,7 +24,6 @@ _PARTS = re.compile("['’‑-]")
 _QUOTES = (("«", "»"), ("[“„]", "[”“]"), ("[‘`']", "[’']"), ('"', '"'))  # patterns of what opens and closes
 _CACHED = 1 << 19  # words
 _EDGES = re.compile(r"^\W+|\W+$")
-_CAPITAL_NOUNS = ("de", "lb")
 _PRONOUNS = {
     "de": "er sie es ihn ihm ihr ihnen dies diese dieser dieses jener jene jenes sein seine seinen seiner",
     "en": "he she it they him her them his hers its their theirs this that these those one ones such",
@@ -59,7 +58,7 @@ class Judge:
 
     def __init__(self, language: str, rank: Callable[[str], int | None]) -> None:
         code = language_code(language)
-        self._rank, self._nouns = rank, code in _CAPITAL_NOUNS
+        self._rank, self._nouns = rank, capitalises_nouns(language)
         self._pronouns = frozenset(_PRONOUNS.get(code, "").split())
         self._back = frozenset(_POINTING_BACK.get(code, "").split()) | self._pronouns - _ARTICLES
         self._known: dict[str, bool] = {}

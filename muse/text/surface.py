@@ -7,7 +7,7 @@ tokens may be one word in all but spelling, such as French aujourd'hui.
 import unicodedata
 from collections.abc import Iterator, Sequence
 
-from muse.languages import language_code
+from muse.languages import capitalises_nouns, language_code
 from muse.orthography import composed, lowercase
 
 # By language, as tokens. Each was tried in translating held-out training text and lowers no BLEU there;
@@ -25,7 +25,6 @@ _ELIDED = {
     "n'": "ne", "puisqu'": "puisque", "qu'": "que", "s'": "se", "t'": "te",
 }  # fmt: skip
 _FULL = _ELIDED | {"c'": "cela"}  # c'est is "it is", where ce is mostly "this"
-_CAPITAL_NOUNS = ("de", "lb")  # languages that write every noun with a capital
 
 
 def grouped(tokens: Sequence[str], language: str) -> Iterator[Sequence[str]]:
@@ -147,9 +146,15 @@ def is_always_capital(token: str, language: str) -> bool:
     return token == "I" and language_code(language) == "en"
 
 
+def is_own_capital(token: str, source: str, target: str) -> bool:
+    """Whether a capital inside a sentence is the source language's own: the English I, a German noun."""
+    of_noun = capitalises_nouns(source) and not capitalises_nouns(target) and not token.isupper()
+    return of_noun or is_always_capital(token, source)
+
+
 def has_name_capital(token: str, language: str) -> bool:
     """Whether the capital of a token inside a sentence indicates a name: Tom, but not TOM or I."""
-    if language_code(language) in _CAPITAL_NOUNS or is_always_capital(token, language):
+    if capitalises_nouns(language) or is_always_capital(token, language):
         return False
     return token[0].isupper() and not token.isupper()
 

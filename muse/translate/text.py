@@ -550,7 +550,7 @@ class Translator:
         return joined_line(found, self._joiner, self._tokeniser.language)
 
     def _cased(self, word: str, piece: Piece, all_caps: bool) -> str:
-        alone = surface.is_always_capital(piece.token, self.source) and not piece.first
+        alone = not piece.first and surface.is_own_capital(piece.token, self.source, self.target)
         token = piece.token.lower() if alone and not all_caps else piece.token
         if piece.term.as_given:  # the capitals are its own, but for that of a sentence
             token = token[: piece.first]

@@ -136,7 +136,9 @@ FOREIGN = {
     "fa": ("می‌خواهم=want کتاب=book", {"كتاب میخواهم": "book want"}),
     "hi": ("बिल्ली=cat", {"बिल्\u200dली": "cat"}),
     "el": ("οδός=street", {"οδόσ": "street"}),
-    "de": ("Straße=street heißen=called", {"die Strasse heissen": "die Street called", "HEISSEN": "CALLED"}),
+    "de": ("Straße=street heißen=called", {
+        "die Strasse heissen": "die street called", "Strasse heissen": "Street called", "HEISSEN": "CALLED",
+    }),
     "fr": ("Paris=Paris est=is", {"Paris est": "Paris is", "paris est": "paris is"}),
     "es": ("cœur=heart", {"coeur, COEUR": "heart, HEART"}),
 }  # fmt: skip
