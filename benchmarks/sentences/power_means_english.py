@@ -7,8 +7,8 @@
 
 Each space alone, then the first two, three and four of the list: means, and power means (-inf, 1, inf), as
 they are and z-normed by Multi30k's training captions. Tasks and classifier are those of senteval.py. Rows
-that the file has are not made again. The table splits the gain as the paper does; the picture draws the mean over the
-tasks against the dimension.
+that the file has are not made again. The table splits the gain as the paper does; the picture draws the mean
+over the tasks against the dimension.
 """
 
 import argparse
