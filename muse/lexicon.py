@@ -1,7 +1,7 @@
 """Lexicon: pairs of words that translate each other."""
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from textwrap import shorten
 from typing import Any, NamedTuple
@@ -100,6 +100,12 @@ class Lexicon:
 
     def __len__(self) -> int:
         return len(self.pairs)
+
+    def __iter__(self) -> Iterator[Pair]:
+        return iter(self.pairs)
+
+    def __getitem__(self, place: int) -> Pair:
+        return self.pairs[place]
 
     def indices(self, source_index: Mapping[str, int], target_index: Mapping[str, int]) -> NDArray[np.int64]:
         """The rows (p, 2) of the pairs that both indices cover, in order; `located` finds other spellings."""

@@ -9,7 +9,7 @@ not there may be spelled otherwise in ways that change no word (`muse.orthograph
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from textwrap import shorten
@@ -19,7 +19,7 @@ from unicodedata import is_normalized, normalize
 import numpy as np
 from numpy.typing import NDArray
 
-from muse.errors import Mismatch
+from muse.errors import Mismatch, UnknownWord
 from muse.orthography import Respellings
 
 T = TypeVar("T")
@@ -228,6 +228,19 @@ class Vectors:
 
     def __len__(self) -> int:
         return len(self.words)
+
+    def __iter__(self) -> Iterator[str]:
+        """The words, in order, as those of a dict."""
+        return iter(self.words)
+
+    def __contains__(self, word: object) -> bool:
+        return word in self.index
+
+    def __getitem__(self, word: str) -> Matrix:
+        """The row (d,) of a word, as a copy; UnknownWord, which is a KeyError, without it."""
+        if not isinstance(word, str) or word not in self:
+            raise UnknownWord(f"{word!r} must be among the {len(self)} {self.noun} of {self.language}")
+        return np.array(self.matrix[self.index[word]])
 
     def __repr__(self) -> str:
         return f"Vectors({self.summary}, {self.dimension} dimensions)"

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from muse.api.space import as_retrieval, induced, load
 from muse.errors import BadSetting, named_as_in_python
 from muse.evaluation.score import gold_name
 from muse.evaluation.words import WordScore, evaluate_words, warn_of_dictionary
@@ -22,12 +21,17 @@ from muse.files.lexicons import Write, can_store_entry, dictionary_writer, form_
 from muse.files.tables import require_form
 from muse.lexicon import Entry, Lexicon
 from muse.options import check_names, takes
+from muse.progress import Progress
+from muse.ranking.induction import InductionConfig, entries
+from muse.ranking.lookup import known_entries
 from muse.ranking.query import direction_of
 from muse.ranking.settings import InducedPairs, Translated
+from muse.run.runtime import pick_device
 from muse.search.retrieval import Retrieval
-from muse.space import Space
+from muse.space import Space, load_space
 from muse.space.derived import AnswersBy
 from muse.space.saving import check_not_an_input
+from muse.text.strings import all_strings
 
 log = logging.getLogger(__name__)
 
@@ -129,10 +133,28 @@ def _way(space: Space, lexicon: Lexicon, given: tuple[str | None, str | None]) -
 
 def opened(space: Space | Path | str, answers: AnswersBy = "all") -> Space:
     """The space, loaded if it is a folder, by CSLS alone if `answers` says so; BadSetting for all else."""
-    if isinstance(space, str | PathLike):
-        return load(space, answers=answers)
-    if not isinstance(space, Space):
-        raise BadSetting(f"expected a space or its folder, got {shorten(repr(space), 60)}; use muse.load")
     if answers not in ("all", "csls"):
         raise BadSetting(f"answers must be one of all, csls; got {answers!r}")
+    if isinstance(space, str | PathLike):
+        return load_space(space, device=pick_device("auto"), progress=Progress(), answers=answers)
+    if not isinstance(space, Space):
+        raise BadSetting(f"expected a space or its folder, got {shorten(repr(space), 60)}; use muse.load")
     return space.by_csls() if answers == "csls" else space
+
+
+def as_retrieval(given: Retrieval | str | None) -> Retrieval:
+    """The retrieval, which may be given by its name: csls, the default, nn or isf."""
+    return given if isinstance(given, Retrieval) else Retrieval(given or "csls")
+
+
+def induced(
+    space: Space, wanted: InducedPairs, words: Iterable[str] | None, retrieval: Retrieval | str | None
+) -> tuple[tuple[str, str], Iterator[Entry]]:
+    """The two languages of a dictionary of a space, and its entries, most frequent words first."""
+    way = direction_of(space, wanted.src, wanted.tgt)
+    only = None
+    if words is not None:
+        only = known_entries(space, way[0], all_strings(words, "words"), options="src")
+    limits = InductionConfig.of(wanted, only)
+    rng = np.random.default_rng(wanted.seed)
+    return way, entries(space, *way, limits=limits, retrieval=as_retrieval(retrieval), rng=rng)

@@ -95,6 +95,10 @@ class Nearest(list[tuple[str, float]]):
         more = f", {len(self) - SHOWN_ANSWERS} more" if len(self) > SHOWN_ANSWERS else ""
         return printable(f"{self.word} ({self.lang}): {shown}{more}")
 
+    def to_frame(self) -> Any:
+        """A pandas.DataFrame with the columns word and cosine."""
+        return table_frame(self, ("word", "cosine"))
+
     def _repr_html_(self) -> str:
         rows = [(word, f"{cosine:.3f}") for word, cosine in self]
         return html_table((self.lang, "cosine"), rows)

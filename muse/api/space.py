@@ -13,26 +13,32 @@ from pathlib import Path
 from typing import Any, Self, overload
 
 import numpy as np
+import torch
 
+from muse.api.dictionary import as_retrieval, evaluate, induced
 from muse.api.results import Nearest, SpaceVerdict, TranslationTable, WordTranslations, html_card
-from muse.errors import BadFile, BadSetting, UnknownWord, named_as_in_python
-from muse.exchange import dictionary_frame, lexicon_from
+from muse.errors import BadFile, BadSetting, Mismatch, UnknownWord, named_as_in_python
+from muse.evaluation.words import WordScore
+from muse.exchange import dictionary_frame, lexicon_from, vectors_frame
+from muse.export.spacy_folder import export_spacy
+from muse.export.static_embedding import export_static_embedding
+from muse.export.vector_files import export_space, export_vectors
 from muse.files.space_manifest import ALIGNED, read_manifest, spaces_in
-from muse.lexicon import Entry
 from muse.optional import load as load_optional
 from muse.options import check_names, takes
 from muse.progress import Progress
-from muse.ranking.induction import InductionConfig, entries
-from muse.ranking.lookup import known_entries, lookup_entry, neighbours, not_found
+from muse.ranking.lookup import lookup_entry, neighbours, not_found
 from muse.ranking.query import NAMED, Choice, direction_of, example_words, language_of
 from muse.ranking.ranker import translate_words
-from muse.ranking.settings import InducedPairs
+from muse.ranking.settings import InducedPairs, Translated
 from muse.run.runtime import pick_device
 from muse.search.approximate import Approximation
+from muse.search.exact import nearest as nearest_rows
 from muse.search.retrieval import Retrieval, check_count
 from muse.space import Space
 from muse.space import load_space as load_aligned
 from muse.space.derived import AnswersBy
+from muse.space.new_words import of_row
 from muse.space.saving import copy_space
 from muse.text.strings import all_strings, check_word
 from muse.translate.glossary import Glossary, with_probable
@@ -109,6 +115,8 @@ class InteractiveSpace(Space):
         """
         return self._rows(key, "key")
 
+    get_vector = __getitem__
+
     def _rows(self, key: Any, choice: Choice) -> Matrix:
         language, given = key if isinstance(key, tuple) and len(key) == 2 else (None, key)
         words, rows = given if isinstance(given, list) else [given], []
@@ -129,6 +137,78 @@ class InteractiveSpace(Space):
         found: Matrix = np.array(vectors.matrix[rows])
         return found if isinstance(given, list) else found[0]
 
+    def __dir__(self) -> list[str]:
+        """What is for users: tab completion shows no other name."""
+        own = [name for name in vars(type(self)) if not name.startswith("_") and name != "of"]
+        return sorted([*own, "folder", "languages", "manifest", "map_words", "pivot", "vectors"])
+
+    @property
+    def dimension(self) -> int:
+        """The number of columns of its rows."""
+        return self.vectors(self.pivot).dimension
+
+    def words(self, lang: str) -> list[str]:
+        """The words of a language, most frequent first."""
+        return list(self.vectors(lang).words)
+
+    def to_frame(self, lang: str | None = None) -> Any:
+        """A pandas.DataFrame with a row for each word of a language, or of all: then by language and word.
+
+        MissingExtra, with the command that installs it, without pandas.
+        """
+        return vectors_frame([self.vectors(one) for one in ([lang] if lang else self.languages)])
+
+    @takes(Translated)
+    def evaluate(self, dictionary: Any, **options: Any) -> WordScore:
+        """P@1 and more by a gold dictionary, as by `muse.evaluate` with its options."""
+        return evaluate(self, dictionary, **options)
+
+    @named_as_in_python()
+    def export(
+        self, out: Path | str, format: str | None = None, *, lang: str | None = None,
+        max_vocab: int | None = None,
+    ) -> Path:  # fmt: skip
+        """Where the space was written for other programs, as by `muse export` with its formats of vectors.
+
+        These are text, word2vec, npz and parquet, a file for each language in a folder `out` or, with `lang`,
+        one; sentence-transformers and spacy, folders; and space, muse's own. Without a `format` the ending of
+        `out` says it, or it is text.
+        """
+        place, endings = Path(out), {".npz": "npz", ".parquet": "parquet", ".bin": "word2vec"}
+        form = format or endings.get(place.suffix, "text")
+        if form == "space" and lang is None:
+            export_space(self, place, max_vocab=max_vocab)
+        elif form == "spacy":
+            export_spacy(self, place, language=lang, max_vocab=max_vocab)
+        elif form == "sentence-transformers":
+            languages = None if lang is None else [lang]
+            export_static_embedding(self, place, languages=languages, max_vocab=max_vocab)
+        else:
+            export_vectors(self, place, form=form, language=lang, max_vocab=max_vocab, progress=self.progress)
+        return place
+
+    @named_as_in_python()
+    def plot(
+        self, words: Iterable[str] | None = None, *, src: str | None = None, tgt: str | None = None
+    ) -> Any:
+        """A map of words and their translations, which notebooks show; `svg` is its text.
+
+        `words` are of `src`; by default the most frequent ones that have a mutual translation.
+        MissingExtra without the package muse.report.
+        """
+        given = None if words is None else all_strings(words, "words")
+        return load_optional("report.prompt").plot(self, direction_of(self, src, tgt), given)
+
+    @named_as_in_python()
+    def report(
+        self, out: Path | str, dictionary: Any = None, *, src: str | None = None, tgt: str | None = None
+    ) -> Path:
+        """Where a page about the space was written, as by `muse report`; a gold `dictionary` says more.
+
+        MissingExtra without the package muse.report.
+        """
+        return Path(load_optional("report.prompt").write_page(self, Path(out), dictionary, (src, tgt)))
+
     @property
     def verdict(self) -> SpaceVerdict:
         """The verdict, a str with its confidence; empty if none was recorded."""
@@ -139,7 +219,7 @@ class InteractiveSpace(Space):
 
     @overload
     def translate(  # type: ignore[overload-overlap]  # a str is an Iterable[str] too
-        self, word: str, top: int = 5, *, src: str | None = None, tgt: str | None = None,
+        self, word: str | Matrix, top: int = 5, *, src: str | None = None, tgt: str | None = None,
         retrieval: Retrieval | str | None = None, glossary: Any = None, min_probability: float = 0.0,
     ) -> WordTranslations: ...  # fmt: skip
     @overload
@@ -149,12 +229,15 @@ class InteractiveSpace(Space):
     ) -> TranslationTable: ...  # fmt: skip
     @named_as_in_python()
     def translate(
-        self, word: str | Iterable[str], top: int = 5, *, src: str | None = None, tgt: str | None = None,
-        retrieval: Retrieval | str | None = None, glossary: Any = None, min_probability: float = 0.0,
+        self, word: str | Matrix | Iterable[str], top: int = 5, *,
+        src: str | None = None, tgt: str | None = None, retrieval: Retrieval | str | None = None,
+        glossary: Any = None, min_probability: float = 0.0,
     ) -> WordTranslations | TranslationTable:  # fmt: skip
         """The `top` best translations of a word or, of a list of words, those of each.
 
         Each is a pair (word, score) with its `probability` of being right, and whether it is `mutual`.
+        A vector (k,) of the space, such as `space["roi"]`, a mean or a sum of some, or a row that `map_words`
+        made, is translated as a word is; it may be close to that of a word.
         `src` is the language of the words, if several languages have them, and `tgt` that of the
         translations, if the space has more than two. The translations of a `glossary` come first: pairs of
         words, a dict, a Lexicon, a DataFrame or a file. Those less probable than `min_probability` are left
@@ -162,17 +245,23 @@ class InteractiveSpace(Space):
         Raise UnknownWord if no word is there; in a list, one that is not has no translations, and a `reason`.
         """
         check_count("--top", top)
-        if isinstance(word, str) or not isinstance(word, Iterable):
+        new = None
+        if (row := self._row(word)) is not None:
+            way = direction_of(self, src, tgt)
+            new = of_row(way[0], row)
+            words = [word := new.vectors.words[0]]
+        elif isinstance(word, str) or not isinstance(word, Iterable):
             check_word(word)
             words = [word]
         else:
             words = all_strings(word, "words")
         if not words:
             return TranslationTable()
-        way = self._way(words, src, tgt)
+        way = self._way(words, src, tgt) if new is None else way
         every = translate_words(
-            self, words, source=way[0], target=way[1], top=top, retrieval=as_retrieval(retrieval)
-        )
+            self, words, source=way[0], target=way[1], top=top, retrieval=as_retrieval(retrieval),
+            new_words=new,
+        )  # fmt: skip
         every = [with_probable(one, min_probability) for one in every]
         if glossary is not None:
             terms = Glossary(lexicon_from(glossary, way), way[0], self.vectors(way[0]).index)
@@ -187,10 +276,10 @@ class InteractiveSpace(Space):
 
     @named_as_in_python()
     def translate_text(
-        self, lines: Iterable[str], *, src: str | None = None, tgt: str | None = None,
+        self, lines: str | Iterable[str], *, src: str | None = None, tgt: str | None = None,
         glossary: Any = None, min_probability: float = 0.0,
-    ) -> list[str]:  # fmt: skip
-        """The lines of a text, translated word by word, as by `muse translate`.
+    ) -> Any:  # fmt: skip
+        """The lines of a text, translated word by word, as by `muse translate`; of a str, a str.
 
         Terms of a `glossary`, as for `translate`, are translated as it says. A word whose translations are
         all less probable than `min_probability` is left as it is.
@@ -198,9 +287,10 @@ class InteractiveSpace(Space):
         way = self.direction(src, tgt)
         terms = None if glossary is None else lexicon_from(glossary, way)
         config = TextConfig(min_probability=min_probability, glossary=terms)
-        return Translator(self, source=way[0], target=way[1], config=config).translate(
-            all_strings(lines, "lines")
-        )
+        translator = Translator(self, source=way[0], target=way[1], config=config)
+        if isinstance(lines, str):
+            return "\n".join(translator.translate(lines.splitlines()))
+        return translator.translate(all_strings(lines, "lines"))
 
     def _way(self, words: Sequence[str], src: str | None, tgt: str | None) -> tuple[str, str]:
         """The language of the words and that of their translations."""
@@ -210,16 +300,69 @@ class InteractiveSpace(Space):
         return direction_of(self, src, tgt)
 
     @named_as_in_python()
-    def neighbours(self, word: str, top: int = 5, *, lang: str | None = None) -> Nearest:
+    def neighbours(self, word: str | Matrix, top: int = 5, *, lang: str | None = None) -> Nearest:
         """The `top` words of its own language that are nearest to a word, with their cosines.
 
-        `lang` is the language, if several have the word.
+        `lang` is the language, if several have the word. To a vector (k,) of the space, such as a mean or a
+        sum of some, they are the nearest words of `lang`, by default the pivot.
         """
+        if (row := self._row(word)) is not None:
+            lang, new = lang or self.pivot, of_row(lang or self.pivot, row)
+            best = nearest_rows(torch.from_numpy(row)[None].to(self.device), self.tensor(lang), top)
+            found = zip(best.indices[0].tolist(), best.scores[0].tolist(), strict=True)
+            near = [(self.vectors(lang).words[place], cosine) for place, cosine in found]
+            return Nearest(near, new.vectors.words[0], lang)
         check_word(word)
-        lang = language_of(self, [word], choice="lang") if lang is None else lang
-        if lookup_entry(word, self.vectors(lang)) is None:
-            raise UnknownWord(not_found(self, lang, word, "lang"))
-        return Nearest(neighbours(self, lang, word, among=[lang], top=top)[lang], word, lang)
+        named = str(word)
+        lang = language_of(self, [named], choice="lang") if lang is None else lang
+        if lookup_entry(named, self.vectors(lang)) is None:
+            raise UnknownWord(not_found(self, lang, named, "lang"))
+        return Nearest(neighbours(self, lang, named, among=[lang], top=top)[lang], named, lang)
+
+    neighbors = neighbours
+
+    @named_as_in_python()
+    def most_similar(
+        self, positive: Any, negative: Any = (), topn: int = 10, *, lang: str | None = None
+    ) -> Nearest:
+        """The `topn` words nearest to the sum of some words or vectors less that of others, as in gensim.
+
+        `lang` is their language and that of the words found, which the given ones are not among.
+        """
+        sides = [[one] if isinstance(one, str) or self._row(one) is not None else one
+                 for one in (positive, negative)]  # fmt: skip
+        words = [one for side in sides for one in side if isinstance(one, str)]
+        if lang is None:
+            lang = language_of(self, words, choice="lang") if words else self.pivot
+        total = np.zeros(self.dimension, np.float32)
+        for sign, side in zip((1, -1), sides, strict=True):
+            for one in side:
+                row = self._rows((lang, one), "lang") if isinstance(one, str) else self._row(one)
+                total += sign * np.asarray(row)
+        given = {lookup_entry(word, self.vectors(lang)) for word in words}
+        found = self.neighbours(total, topn + len(given), lang=lang)
+        return Nearest([one for one in found if one[0] not in given][:topn], " ".join(words), lang)
+
+    def _row(self, given: Any) -> Matrix | None:
+        """The unit row (k,) of a vector of the space; None for words, Mismatch for other numbers."""
+        if (
+            isinstance(given, str)
+            or not hasattr(given, "__len__")
+            or not len(given)
+            or isinstance(given[0], str)
+        ):
+            return None
+        try:
+            row = np.asarray(given, np.float32)
+        except (TypeError, ValueError):
+            return None
+        k = self.dimension
+        if row.shape != (k,) or not np.isfinite(row).all() or not row.any():
+            raise Mismatch(
+                f"a vector of the space must be {k} finite numbers, not all 0, got an array of shape "
+                f"{row.shape}; take one as space[word], or map a row of other vectors by space.map_words"
+            )
+        return row / np.linalg.norm(row)
 
     @named_as_in_python()
     def link(self, source: str, target: str, *, src: str | None = None, tgt: str | None = None) -> Any:
@@ -268,11 +411,15 @@ class InteractiveSpace(Space):
         find = load_optional("examples.lookup").find_examples
         return find(self, (found.src, found.tgt), found.form, translation, top)
 
-    def similarity(self, one: Key, other: Key) -> float:
-        """The cosine of two words, of any languages; ("fr", "table") names the language of one."""
+    def similarity(self, one: Key | Matrix, other: Key | Matrix) -> float:
+        """The cosine of two words or vectors; ("fr", "table") names the language of a word."""
+        rows = list[Matrix]()
         for key in (one, other):
-            check_word(key[1] if isinstance(key, tuple) and len(key) == 2 else key)
-        return float(self._rows(one, "pair") @ self._rows(other, "pair"))
+            if isinstance(key, tuple | str) or (row := self._row(key)) is None:
+                check_word(key[1] if isinstance(key, tuple) and len(key) == 2 else key)
+                row = self._rows(key, "pair")
+            rows.append(row)
+        return float(rows[0] @ rows[1])
 
     @takes(InducedPairs)
     @named_as_in_python()
@@ -369,24 +516,6 @@ def load_space(folder: Path | str, **options: Any) -> InteractiveSpace:
 
 def _has(space: Space, language: str, word: object) -> bool:
     return isinstance(word, str) and lookup_entry(word, space.vectors(language)) is not None
-
-
-def as_retrieval(given: Retrieval | str | None) -> Retrieval:
-    """The retrieval, which may be given by its name: csls, the default, nn or isf."""
-    return given if isinstance(given, Retrieval) else Retrieval(given or "csls")
-
-
-def induced(
-    space: Space, wanted: InducedPairs, words: Iterable[str] | None, retrieval: Retrieval | str | None
-) -> tuple[tuple[str, str], Iterator[Entry]]:
-    """The two languages of a dictionary of a space, and its entries, most frequent words first."""
-    way = direction_of(space, wanted.src, wanted.tgt)
-    only = None
-    if words is not None:
-        only = known_entries(space, way[0], all_strings(words, "words"), options="src")
-    limits = InductionConfig.of(wanted, only)
-    rng = np.random.default_rng(wanted.seed)
-    return way, entries(space, *way, limits=limits, retrieval=as_retrieval(retrieval), rng=rng)
 
 
 def _is_cheap(space: Space) -> bool:

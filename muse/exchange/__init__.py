@@ -17,7 +17,7 @@ from muse.vectors import Vectors
 
 __all__ = [
     "SpaceTransformer", "dictionary_frame", "keyed_vectors", "lexicon_from", "lexicon_of", "table_frame",
-    "vectors_of",
+    "vectors_frame", "vectors_of",
 ]  # fmt: skip
 
 COLUMNS = list(Entry._fields[:5])  # without other forms
@@ -39,6 +39,17 @@ def table_frame(rows: Iterable[Sequence[Any]], columns: Sequence[str]) -> Any:
     """A pandas.DataFrame of these rows; MissingExtra, with the command that installs it, without pandas."""
     frames = library("pandas", "a DataFrame", "exchange")
     return frames.DataFrame(list(rows), columns=list(columns))
+
+
+def vectors_frame(sides: Sequence[Vectors]) -> Any:
+    """A pandas.DataFrame with a row for each word; of several languages, by language and word.
+
+    >>> vectors_frame([Vectors("en", ["the", "cat"], np.eye(2, dtype=np.float32))]).loc["cat"].tolist()
+    [0.0, 1.0]
+    """
+    frames = library("pandas", "a DataFrame", "exchange")
+    made = {one.language: frames.DataFrame(one.matrix, index=list(one.words)) for one in sides}
+    return frames.concat(made) if len(made) > 1 else made[sides[0].language]
 
 
 def lexicon_from(given: Any, languages: tuple[str, str] | None = None, form: str | None = None) -> Lexicon:

@@ -316,7 +316,7 @@ def write_unseen(folder: Path, languages: tuple[str, str], unseen: OovRanker) ->
 
 def find_unseen(space: Space, direction: tuple[str, str]) -> OovRanker | None:
     """How words beyond those of the space are answered; None where CSLS ranks them."""
-    sides = [space.words(language) for language in direction]
+    sides = [space.single_words(language) for language in direction]
     counts = len(sides[0]), len(sides[1])
 
     def made(content: bytes) -> OovRanker:
@@ -352,7 +352,7 @@ def answer_unseen(
     table = space.answers(*direction, retrieval)
     if not words or table is None or (unseen := find_unseen(space, direction)) is None:
         return None
-    target = space.words(direction[1])
+    target = space.single_words(direction[1])
     rows = torch.stack(list(words.values())).cpu().numpy()
     mapped, said = np.asarray(target.matrix), None
 
@@ -373,7 +373,7 @@ def composed_forms(space: Space, language: str, words: Sequence[str]) -> tuple[F
     """Which of w words beyond those of a language are composed (w,), not of words, and their known forms."""
     made = np.array([" " not in word for word in words], bool)
     alone = [word if own else "" for word, own in zip(words, made.tolist(), strict=True)]
-    return made, find_rules(space, language).forms(alone, space.words(language).index)
+    return made, find_rules(space, language).forms(alone, space.single_words(language).index)
 
 
 def learn_by_forms(

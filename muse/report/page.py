@@ -144,6 +144,11 @@ def _styles(*names: str) -> str:
     return "\n".join(sheet.read_text(encoding="utf-8").strip() for sheet in sheets)
 
 
+def as_svg(drawing: Drawing) -> str:
+    """A figure as the text of a file of its own."""
+    return _alone(_environment(True), drawing)
+
+
 def _alone(environment: Environment, drawing: Drawing) -> str:
     """A figure in light colours for other programs: few know the variables of a style sheet."""
     styles = _styles("drawing.css")

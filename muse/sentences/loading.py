@@ -25,7 +25,7 @@ from muse.sentences.systems.network_encoder import KIND as NETWORK
 from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.systems.pretrained import is_pretrained, pretrained
 from muse.sentences.systems.registry import SYSTEMS, restore_system
-from muse.space import Space
+from muse.space import Space, load_space
 
 BESIDE, NGRAMS = "&", "ngrams"
 _STEP = r"[a-z][a-z-]*(?:\[[^][]*\])?"
@@ -107,18 +107,21 @@ def learned_words(folder: Path, space: Space) -> Space:
 
 
 def load_encoder(
-    name: str | Path, space: Space, *more: Space, progress: Progress | None = None
+    name: str | Path, space: Space | Path | str, *more: Space | Path | str, progress: Progress | None = None
 ) -> SentenceEncoder:
     """The unfitted encoder of that name, or the one saved in that folder, for a space.
 
     A name takes precedence over a folder of the same name: ./mean is the folder. Corrections may follow
     either, as in power-mean+znorm. With & several are put side by side, and are then corrected together:
     power-mean&./projection+znorm. The language latents of a saved bgt are FOLDER+language. One encoder reads
-    each of the spaces, several encoders read one space together or a space each.
+    each of the spaces, or of those in folders; several encoders read one space together or a space each.
 
     Raise BadSetting for an unknown name, and Mismatch for an encoder that was saved for another space.
     """
-    spaces = (space, *more)
+    for one in (space, *more):
+        if not isinstance(one, Space | Path | str):
+            raise BadSetting(f"an encoder reads a space or its folder, got {one!r:.60}; use muse.load")
+    spaces = [one if isinstance(one, Space) else load_space(one) for one in (space, *more)]
     for one in spaces:
         if not any(one.vectors(language).frequency_ordered for language in one.languages):
             raise BadSetting(

@@ -124,20 +124,20 @@ class Space:
         """The words of `language` and their rows (n, k) in the shared space."""
         return self.side(language).vectors
 
-    def words(self, language: str) -> Vectors:
+    def single_words(self, language: str) -> Vectors:
         """The words of `language`, without the units of several words that may stand behind them."""
         record = self.manifest.language(language)
         return self.vectors(language).most_frequent(record.words - record.units if record.units else None)
 
     def units(self, language: str) -> Sequence[str]:
         """The units of several words that were found in text of `language`, and added behind its words."""
-        return self.vectors(language).words[len(self.words(language)) :]
+        return self.vectors(language).words[len(self.single_words(language)) :]
 
     def without_units(self) -> Self:
         """The same space of words alone, with the answers to these."""
         if not any(record.units for record in self.manifest.languages.values()):
             return self
-        sides = {one: replace(side, vectors=self.words(one)) for one, side in self.sides.items()}
+        sides = {one: replace(side, vectors=self.single_words(one)) for one, side in self.sides.items()}
         records = {
             one: replace(record, words=record.words - record.units, units=0)
             for one, record in self.manifest.languages.items()

@@ -92,7 +92,7 @@ class SuffixRules:
 
 def find_rules(space: Space, language: str) -> SuffixRules:
     """The rules of a language of a space, learned when they are first asked for: it takes a second."""
-    vectors = space.words(language)
+    vectors = space.single_words(language)
     return space.once(
         SuffixRules, (language,), lambda: learn_suffix_rules(vectors.words, np.asarray(vectors.matrix))
     )

@@ -98,6 +98,13 @@ class NewWords(ShortRepr):
         return self.into_space(self.vectors.rows(words))
 
 
+def of_row(language: str, row: Matrix) -> NewWords:
+    """A row (k,) in the space as the only new word of a language, which is called by its first numbers."""
+    name = f"[{', '.join(f'{one:.3f}' for one in row[:3].tolist())}, ...]"
+    held = WordVectors(Path(name), [name], lambda _: False, lambda words: np.stack([row] * len(words)))
+    return NewWords(language, held, lambda rows: rows)
+
+
 def load_new_words(space: Space, language: str, path: Path | str, *, fit: bool = False) -> NewWords:
     """New words from a file of vectors, a fastText .bin or any other format that muse reads.
 

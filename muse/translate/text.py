@@ -411,7 +411,7 @@ class Translator:
         glossary = self.config.glossary
         terms = None if glossary is None else Glossary(glossary, self.source, known)
         own = Phrases(
-            space.words(self.source).words, self._table, sure_units(space, self.source, self.target)
+            space.single_words(self.source).words, self._table, sure_units(space, self.source, self.target)
         )
         self._reader = TextReader(space.vectors(self.source), new_words, self._table, terms, own)
         self._options: dict[str, Options] = {}

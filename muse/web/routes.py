@@ -174,7 +174,8 @@ def translate(explorer: Asked, word: Word, way: Way, top: Top = 10) -> responses
 def suggest(explorer: Asked, lang: Lang = None, prefix: Prefix = "", top: Top = 8) -> responses.SuggestAnswer:
     """The most frequent words with a prefix; capitals and accents make no difference."""
     language = lang or explorer.direction(None, None)[0]
-    ranked = len(explorer.space.words(language)) if explorer.space.vectors(language).frequency_ordered else 0
+    space = explorer.space
+    ranked = len(space.single_words(language)) if space.vectors(language).frequency_ordered else 0
     words = [
         responses.Suggested(
             word=word, rank=rank if rank <= ranked else None, **_text(explorer, language, word)

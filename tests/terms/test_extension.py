@@ -76,7 +76,7 @@ def _of_words(space: Space) -> list[object]:
     """All that a space says of its words."""
     found: list[object] = []
     for one, two in (("aa", "bb"), ("bb", "aa"), ("cc", "bb"), ("bb", "cc")):
-        words, others = space.words(one), len(space.words(two))
+        words, others = space.single_words(one), len(space.single_words(two))
         table, hubness = space.answers(one, two), space.hubness(one, two)
         assert table is not None and hubness is not None
         table = table.only(len(words), others)
@@ -89,7 +89,7 @@ def test_nothing_changes_for_words(chosen: Space, extended: Space) -> None:
     assert len(extended.units("aa")) > len(COMPOSED) and not extended.units("cc")
     assert _of_words(extended) == _of_words(chosen)
     for way in (("aa", "bb"), ("bb", "cc")):
-        words = chosen.words(way[0]).words
+        words = chosen.single_words(way[0]).words
         before, after = (translate_words(space, words, source=way[0], target=way[1], top=1)
                          for space in (chosen, extended))  # fmt: skip
         assert [found.best for found in after] == [found.best for found in before]

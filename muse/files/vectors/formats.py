@@ -58,8 +58,8 @@ _ROW_NUMBERS = ("npy", "faiss", "safetensors")
 
 def read_vectors(  # noqa: PLR0913 - the public signature; all else takes them as ReadOptions
     path: Path | str,
-    *,
     language: str,
+    *,
     max_vocab: int | None = None,
     lowercase: bool = False,
     words: Sequence[str] | None = None,
