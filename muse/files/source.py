@@ -66,7 +66,7 @@ class Source:
     """A stream of bytes, read once from the start, with its path, for messages, and its size, for estimates.
 
     The size is that on disk, 0 of a pipe. `ahead` are bytes that were already read from the stream, `inner`
-    is the source that it is unpacked from, if it can be a pipe; its growth is measured by what that has given.
+    is the source that it is unpacked from, if it can be a pipe; it is what growth is compared with.
     """
 
     path: Path
