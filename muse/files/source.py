@@ -66,7 +66,7 @@ class Source:
     """A stream of bytes, read once from the start, with its path, for messages, and its size, for estimates.
 
     The size is that on disk, 0 of a pipe. `ahead` are bytes that were already read from the stream, `inner`
-    is the source that it is unpacked from, if it can be a pipe.
+    is the source that it is unpacked from, if it can be a pipe; it is what growth is compared with.
     """
 
     path: Path
@@ -110,7 +110,7 @@ class Source:
             ) from error
         self.taken += len(data)
         if self.packed:
-            check_ratio(self.path, self.taken, max(self.size, self.inner.taken if self.inner else 0))
+            check_ratio(self.path, self.taken, self.inner.taken if self.inner else self.size)
         return data
 
 
@@ -191,10 +191,12 @@ def open_source(path: Path) -> Iterator[Source]:
             raise BadFile(cannot_open(path, error)) from error
         if not magic:
             raise BadFile(f"{path}: expected content, got an empty file; check the program that wrote it")
-        on_disk = source = Source(path, raw, size=size, ahead=magic)
+        on_disk: Source | None = (source := Source(path, raw, size=size, ahead=magic))
         for _ in range(_LEVELS):
             if (inner := _unpacked(source, stack, archive)) is None:
                 break
+            if not isinstance(inner, gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile):
+                on_disk = None  # archives are read by their path
             source = Source(path, inner, size=size, packed=True, inner=on_disk)
         yield source
 

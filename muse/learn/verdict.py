@@ -25,6 +25,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import normalize
 
@@ -42,9 +43,14 @@ NULL_DRAWS = 2
 CROWDED = 0.6  # a null that no pair of languages has reached: .57 at most
 FEW_WORDS = 1_000
 UNTELLING = 0.9  # a null beside which no agreement convinces: the vectors have hardly any directions
+NEAR, ALIKE = (
+    10,
+    0.9,
+)  # a neighbour, and a median cosine with it beyond which words are alike; of real ones .7
 MORE_DRAWS = 4  # of the null, where it is crowded or of few words
 FLOOR = 0.01  # rates are clipped to 0.01 and 0.99: beyond, their odds rest on a handful of pairs
 LEAST_OWN = 0.3  # of the words: with fewer, the two vocabularies are of one language
+TWO_KINDS = 0.75  # of the variance of cosines between two parts: .6 to .7 of right pairs
 LABELS = ("failed", "doubtful", "aligned")  # from worst to best
 ALIGNED, FAILED = 0.8, 0.2  # confidence at or above, and below
 P_AT_1 = (1, 3)  # the prior of the P@1 of a mapping of words, Beta(1, 3): its mean is .25
@@ -84,10 +90,14 @@ class NullRate(NamedTuple):
 
 
 class _Agreement(NamedTuple):
-    """The share of held-out pairs recovered, and how many there were a draw."""
+    """The share of held-out pairs recovered, how many there were a draw, and their mean cosines (p,).
+
+    The cosine of a pair that no draw held out is nan.
+    """
 
     rate: float
     held_out: int
+    cosines: NDArray[np.float64] = np.empty(0)
 
     @property
     def variance(self) -> float:
@@ -145,7 +155,7 @@ def judge(
                 mapped, keys = x @ own.T, y @ torch.from_numpy(alignment.target_map).to(y.device).T
                 keys = normalize(keys)
             pairs = mutual_neighbours(normalize(mapped), keys, Retrieval())
-            agreement = _agreement(x, y, pairs, DRAWS, rng, _own_words(pair, scale.rows))
+            agreement = _own_agreement(x, y, pairs, rng, _own_words(pair, scale.rows))
     if null is None:
         null = null_agreement(pair, rng)
     confidence = _confidence(agreement, null, scale)
@@ -160,7 +170,7 @@ def _confidence(agreement: _Agreement, null: NullRate, scale: Scale) -> float:
     odds = scale.slope * (gain - scale.middle)
     if odds > 0:
         odds /= math.sqrt(1 + math.pi / 8 * variance)
-    return min(1 / (1 + math.exp(-odds)), UNSURE if null.rate > UNTELLING else 1.0)
+    return min(1 / (1 + math.exp(-odds)), UNSURE if null.rate >= UNTELLING else 1.0)
 
 
 def _own_words(pair: LanguagePair, count: int) -> Tensor | None:
@@ -257,7 +267,8 @@ def null_agreement(pair: LanguagePair, rng: np.random.Generator) -> NullRate:
     Both are rotated to their principal axes, which a wrong mapping matches at best, and every coordinate
     of the target is shuffled over its words: this keeps spectra and marginals, but no correspondence. It is
     the mean of several draws where these may differ much: of few words, and of vectors with so few directions
-    that even wrong mappings predict themselves.
+    that even wrong mappings predict themselves. Where only clusters of words can be told apart it is at least
+    UNTELLING: shuffled coordinates form no clusters.
     For unlabelled vectors it is the largest agreement of NULL_DRAWS random mappings after refinement.
     """
     scale = OF_WORDS if pair.ranked else OF_ROWS
@@ -274,9 +285,13 @@ def null_agreement(pair: LanguagePair, rng: np.random.Generator) -> NullRate:
         if rates[0] > CROWDED or min(len(x), len(y)) < FEW_WORDS:
             rates += [_null_draw(own, other, rng) for _ in range(MORE_DRAWS)]
         odds = np.array([log_odds(one) for one in rates])
-        return NullRate(
-            float(scipy.special.expit(odds.mean())), float(odds.std(ddof=1)) if odds[1:].size else 0.0
-        )
+        rate, spread = float(scipy.special.expit(odds.mean())), float(odds.std(ddof=min(1, len(odds) - 1)))
+        return NullRate(max(rate, UNTELLING) if max(map(_likeness, (x, y))) > ALIKE else rate, spread)
+
+
+def _likeness(rows: Tensor) -> float:
+    """The median cosine of rows (n, d) with their NEAR-th neighbour among them; 0 of fewer rows."""
+    return float((rows @ rows.T).topk(NEAR + 1, dim=1).values[:, -1].median()) if len(rows) > NEAR else 0.0
 
 
 def _null_draw(own: Tensor, other: Tensor, rng: np.random.Generator) -> float:
@@ -305,31 +320,52 @@ def _principal(rows: Tensor) -> Tensor:
     return torch.where((rotated**3).sum(dim=0) < 0, -rotated, rotated)
 
 
-def _agreement(
-    x: Tensor, y: Tensor, pairs: Tensor, draws: int, rng: np.random.Generator, own: Tensor | None = None
+def _own_agreement(
+    x: Tensor, y: Tensor, pairs: Tensor, rng: np.random.Generator, own: Tensor | None
 ) -> _Agreement:
-    """The mean share of held-out pairs that a mapping fitted to a draw of the others recovers.
+    """The agreement of the pairs of the `own` words (n,), or the lower one of these without copies.
 
-    It is the lower one of all pairs and of those whose source is among the `own` words (n,): foreign words
-    in a text are recovered by a mapping that translates no other.
+    Foreign words in a text, and rows copied from the other side, predict one another by a mapping that
+    translates no other word; the others have to predict themselves alone.
     """
+    if own is not None:
+        pairs = pairs[own.to(pairs.device)[pairs[:, 0]]]
+    found = _agreement(x, y, pairs, DRAWS, rng)
+    border = _border(found.cosines)
+    if math.isinf(border):
+        return found
+    mapped, keys = both_mapped(x, y, procrustes(x[pairs[:, 0]], y[pairs[:, 1]]))
+    if float(((mapped @ keys.T).amax(dim=1) > border).double().mean()) > 1 - LEAST_OWN:
+        return found  # nearly all words are of the higher kind: the mapping has only not found them yet
+    others = pairs[torch.from_numpy(found.cosines <= border).to(pairs.device)]  # nan are neither
+    return min(found, _agreement(x, y, others, DRAWS, rng), key=lambda one: one.rate)
+
+
+def _border(cosines: NDArray[np.float64]) -> float:
+    """Otsu's border (1979) between two kinds of cosines (p,); infinite where they are of one kind."""
+    known = np.sort(cosines[~np.isnan(cosines)])
+    if len(known) < 2 or np.ptp(known) == 0:
+        return math.inf
+    below = np.arange(1, len(known))
+    sums, above = np.cumsum(known)[:-1], len(known) - below
+    between = below * above * (sums / below - (known.sum() - sums) / above) ** 2 / len(known) ** 2
+    best = int(between.argmax())
+    return float(known[best]) if between[best] > TWO_KINDS * known.var() else math.inf
+
+
+def _agreement(x: Tensor, y: Tensor, pairs: Tensor, draws: int, rng: np.random.Generator) -> _Agreement:
+    """The mean share of held-out pairs that a mapping fitted to a draw of the others recovers."""
     fitted = min(FITTED_PAIRS_PER_DIMENSION * min(x.shape[1], y.shape[1]), len(pairs) // 2)
     if fitted == 0:
         return _Agreement(0.0, 0)
-    parts = [torch.ones(len(pairs), dtype=torch.bool), *([] if own is None else [own[pairs[:, 0].cpu()]])]
-    rates: list[list[float]] = [[] for _ in parts]
-    for _ in range(draws):
+    rates, cosines = [], torch.full((draws, len(pairs)), torch.nan)
+    for draw in range(draws):
         shuffled = torch.from_numpy(rng.permutation(len(pairs)))
         known, held_out = (pairs[part.to(pairs.device)] for part in (shuffled[:fitted], shuffled[fitted:]))
-        mapping = procrustes(x[known[:, 0]], y[known[:, 1]])
-        hits = recovered(*both_mapped(x, y, mapping), held_out).double().cpu()
-        for found, part in zip(rates, parts, strict=True):
-            if (counted := part[shuffled[fitted:]]).any():
-                found.append(float(hits[counted].mean()))
-    counts = [int(part.sum()) * (len(pairs) - fitted) // len(pairs) for part in parts]
-    return min(
-        _Agreement(float(np.mean(found)), count) for found, count in zip(rates, counts, strict=True) if found
-    )
+        mapped, keys = both_mapped(x, y, procrustes(x[known[:, 0]], y[known[:, 1]]))
+        rates.append(float(recovered(mapped, keys, held_out).double().mean()))
+        cosines[draw, shuffled[fitted:]] = (mapped[held_out[:, 0]] * keys[held_out[:, 1]]).sum(dim=1).cpu()
+    return _Agreement(float(np.mean(rates)), len(pairs) - fitted, cosines.nanmean(dim=0).double().numpy())
 
 
 def _label(confidence: float) -> str:

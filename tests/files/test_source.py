@@ -225,6 +225,15 @@ def test_a_small_file_that_becomes_large_is_refused(
         read(tmp_path / "f.gz")
 
 
+def test_a_large_file_that_grows_is_refused_from_its_start(tmp_path: Path) -> None:
+    """However much of it follows, no more is unpacked than what was read of it allows."""
+    (tmp_path / "f.bz2").write_bytes(bz2.compress(b"w 0.1 0.2\n" * (1 << 20)) * 2 + os.urandom(1 << 20))
+    with open_source(tmp_path / "f.bz2") as source, pytest.raises(BadFile, match="grows at most"):
+        while source.read(1 << 16):
+            pass
+    assert source.taken < 6 << 20
+
+
 def test_so_is_one_from_a_pipe() -> None:
     with piped(gzip.compress(PACKED["a line"], 9)) as path, pytest.raises(BadFile, match="grows at most"):
         list(read_lines(path))

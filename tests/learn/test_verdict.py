@@ -18,6 +18,7 @@ from muse.learn.verdict import (
     LEAST_GOOD,
     LEAST_NULL_OF_ROWS,
     UNSURE,
+    UNTELLING,
     NullRate,
     Verdict,
     capped,
@@ -86,6 +87,22 @@ def test_vectors_of_two_directions_convince_nobody() -> None:
         assert found.null_spread > 0
 
 
+@pytest.mark.parametrize("seed", [0])
+def test_clusters_that_are_matched_say_nothing_of_the_words_in_them(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(size=(5, 50))[rng.integers(0, 5, 600)]
+    source, target = (
+        normalise_in_place(
+            Vectors(name, [f"{name}{row}" for row in range(600)],
+                    (centres + rng.normal(0, width, centres.shape)).astype("f4")), STEPS
+        )[0]
+        for name, width in (("fr", 0.05), ("en", 0.3))
+    )  # fmt: skip
+    found = verdict(source, target, procrustes(source.tensor(), target.tensor()).numpy())
+    assert found.label != "aligned"
+    assert found.null == UNTELLING
+
+
 def test_words_spelled_alike_do_not_speak_for_the_others() -> None:
     """Two fifths of the source are copies of target words, and the others have no counterparts."""
     target, other, _ = pair(1_000, 50)
@@ -98,7 +115,25 @@ def test_words_spelled_alike_do_not_speak_for_the_others() -> None:
     same = np.eye(50, dtype=np.float32)
     assert verdict(mixed, replace(target, language="en"), same).label != "aligned"
     renamed = replace(mixed, words=[f"fr{row}" for row in range(1_000)])
-    assert verdict(renamed, replace(target, language="en"), same).label == "aligned"
+    assert verdict(renamed, replace(target, language="en"), same).label != "aligned"
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5])
+@pytest.mark.parametrize("named_alike", [True, False])
+def test_rows_copied_from_the_target_do_not_speak_for_the_others(share: float, named_alike: bool) -> None:
+    """A right mapping of the copies tells nothing of the words without counterparts beside them."""
+    target, _, _ = pair(1_000, 50, seed=1)
+    rng = np.random.default_rng(0)
+    copied = rng.random(1_000) < share
+    words = [
+        one if copy and named_alike else f"fr{one}" for one, copy in zip(target.words, copied, strict=True)
+    ]
+    blurred = target.matrix + rng.normal(0, 0.3 * target.matrix.std(), target.matrix.shape)
+    rows = np.where(copied[:, None], blurred, strangers(1_000, 50)[0].matrix).astype(np.float32)
+    mixed = normalise_in_place(Vectors("fr", words, rows), STEPS)[0]
+    assert verdict(mixed, target, np.eye(50, dtype=np.float32)).label != "aligned"
+    clean = normalise_in_place(Vectors("fr", words, blurred.astype(np.float32)), STEPS)[0]
+    assert verdict(clean, target, np.eye(50, dtype=np.float32)).label == "aligned"
 
 
 def test_a_single_pair_is_fitted_and_says_nothing() -> None:
