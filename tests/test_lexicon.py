@@ -78,6 +78,17 @@ def test_pairs_of_these_languages(lexicon: Lexicon) -> None:
     assert lexicon.doubt(WordIndex(FRENCH + numbers), WordIndex(ENGLISH + numbers)) == ""
 
 
+def test_few_known_pairs_of_these_languages_are_no_reason_to_doubt() -> None:
+    # A list of rare words, and vocabularies of frequent ones: the words known here and there are the same.
+    pairs = tuple((f"un{row}", f"one{row}") for row in range(1_000))
+    known = [WordIndex([f"{name}{row}" for row in range(60)]) for name in ("un", "one")]
+    assert Lexicon(pairs).doubt(*known) == ""
+    # Of another list the words known on one side tell nothing of those on the other.
+    apart = tuple((f"un{row}", f"one{(row * 17) % 1_000}") for row in range(1_000))
+    more = [WordIndex([*index.words, *map(str, range(600))]) for index in known]
+    assert "% are known" in Lexicon(apart).doubt(*more)
+
+
 def test_pairs_of_rows_where_ids_are_repeated() -> None:
     source = WordIndex(["a", "b", "a #2", "c", "a #10", "d", "e #2"])
     target = WordIndex(["B", "A #10", "B #2", "A", "A #2", "C", "D", "D #2", "E"])

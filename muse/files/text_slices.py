@@ -1,5 +1,6 @@
 """Slices of large texts: where each begins and ends, so that several machines can read them independently."""
 
+import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,8 @@ from muse.files.source import first_bytes, is_packed
 from muse.files.space_folder import MANIFEST
 
 SLICE = 16_384  # sentences
+DOCUMENTS = frozenset(f".{one}" for one in "doc docx odt rtf pdf ppt pptx odp xls xlsx ods epub".split())
+log = logging.getLogger(__name__)
 _BLOCK = 1 << 24  # bytes
 
 
@@ -88,6 +91,11 @@ def text_files(texts: Sequence[Path], column: str | None = None) -> list[Path]:
         if (text / MANIFEST).exists():
             raise BadFile(f"{text}: expected text, got a folder with {MANIFEST} of muse; check its name")
     files = [file for text in texts for file in files_of(text)]
+    left_out = [one for one in files if one not in texts and one.suffix.lower() in DOCUMENTS]
+    if len(left_out) < len(files):
+        for one in left_out:
+            log.warning("%s: left out, it is no text; save it as .txt to have it read", one)
+        files = [one for one in files if one not in left_out]
     if column is not None and not any(
         is_parquet(file) or kind_of(file, SENTENCES).name == "jsonl" for file in files
     ):

@@ -143,3 +143,16 @@ def test_settings_may_name_files_that_are_not_utf_8(tmp_path: Path) -> None:
     named = {"input": [["\udce9.txt", 1, 2]]}
     begin_parts(tmp_path / "out", 1, named)
     assert read_manifest(tmp_path / "out")["settings"] == named
+
+
+def test_documents_in_a_folder_of_text_are_named_and_left_out(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "a.txt").write_text("one line\n")
+    (tmp_path / "b.docx").write_bytes(b"PK\x03\x04")
+    assert module.text_files([tmp_path]) == [tmp_path / "a.txt"]
+    assert "b.docx: left out, it is no text" in caplog.text
+    # One that is named, or all that there is, is told of as before.
+    assert module.text_files([tmp_path / "b.docx"]) == [tmp_path / "b.docx"]
+    (tmp_path / "a.txt").unlink()
+    assert module.text_files([tmp_path]) == [tmp_path / "b.docx"]
