@@ -443,6 +443,15 @@ class Languages(OptionSet):
     )  # fmt: skip
 
 
+class OwnTranslations(OptionSet):
+    """A dictionary of the user's."""
+
+    glossary: Path | None = option(
+        None, section="What it does",
+        help="Your own translations of words and terms, any dictionary file; they win over the space's.",
+    )  # fmt: skip
+
+
 class Retrieved(Backend):
     """How neighbours are looked up."""
 

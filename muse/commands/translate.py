@@ -21,7 +21,18 @@ from muse.commands.options import MOST_BEAM, choose_direction, given, open_space
 from muse.commands.outputs import is_terminal, safe_on_terminal, show
 from muse.commands.word_tables import TableOptions, asked_words, check_one_source, write_table
 from muse.optional import load
-from muse.options import Answered, Common, Device, Languages, OptionSet, Retrieved, Seed, Threads, option
+from muse.options import (
+    Answered,
+    Common,
+    Device,
+    Languages,
+    OptionSet,
+    OwnTranslations,
+    Retrieved,
+    Seed,
+    Threads,
+    option,
+)
 
 if TYPE_CHECKING:
     from muse.commands.word_tables import TablePlace
@@ -76,7 +87,7 @@ class ModelOptions(OptionSet):
 
 
 class TranslateOptions(
-    Languages, TableOptions, ModelOptions, Answered, Retrieved, Seed, Device, Threads, Common
+    Languages, TableOptions, ModelOptions, Answered, OwnTranslations, Retrieved, Seed, Device, Threads, Common
 ):
     """The options of `muse translate`."""
 
@@ -104,10 +115,6 @@ class TranslateOptions(
     lm: Path | None = option(
         None, section="What it does",
         help="Language model of the target language, to choose the words of a text.",
-    )  # fmt: skip
-    glossary: Path | None = option(
-        None, section="What it does",
-        help="Your own translations of words and terms, any dictionary file; they win over the space's.",
     )  # fmt: skip
     min_probability: float | None = option(
         None, section="What it does", metavar="P", least=0, most=1,

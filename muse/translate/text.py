@@ -13,7 +13,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import groupby
@@ -442,6 +442,28 @@ class Translator:
             self.counts.terms += bool(piece.term.translations)
         return [self._line(line) + end for line, (_, end) in zip(pieces, written, strict=True)]
 
+    def alternatives(self, lines: Sequence[str], count: int) -> list[list[str]]:
+        """Up to `count` other translations of lines, in which one word is translated otherwise, best first.
+
+        They are ordered by what the other translation is less probable, or scores less where none is known.
+        """
+        opened, found = OpenSpan(), dict[tuple[str, ...], float]()
+        written = [written_line(self._tokeniser, line, opened) for line in lines]
+        read = [self._reader.read(tokens) for tokens, _ in written]
+        answers = self._look_up(list(dict.fromkeys(one.entry for line in read for one in line if one.entry)))
+        whole = [self._line(line) + end for line, (_, end) in zip(read, written, strict=True)]
+        for number, line in enumerate(read):
+            for place, piece in enumerate(line):
+                best = () if self._is_kept(piece) else answers.get(piece.entry or "", ())[: count + 1]
+                for other in best[1:]:
+                    loss = best[0].score - other.score
+                    if best[0].probability is not None and other.probability is not None:
+                        loss = best[0].probability - other.probability
+                    text = self._line(line, {place: self._in_text(other.target)}) + written[number][1]
+                    found.setdefault((*whole[:number], text, *whole[number + 1 :]), loss)
+        found.pop(tuple(whole), None)
+        return [list(text) for text in sorted(found, key=lambda text: found[text])[:count]]
+
     def choices(self, line: str) -> list[Choice]:
         """The tokens of a line, each with its alternative translations, capitalised as required."""
         pieces = self._reader.read(written_tokens(self._tokeniser, line))
@@ -526,12 +548,15 @@ class Translator:
         terms = piece.term.translations
         return Options(terms, np.zeros(len(terms), np.float32)) if terms else self._options[piece.entry or ""]
 
-    def _line(self, pieces: Sequence[Piece]) -> str:
+    def _line(self, pieces: Sequence[Piece], chosen_words: Mapping[int, str] | None = None) -> str:
+        """The text of a line; `chosen_words` are the translations to take at some places."""
         kept = [self._is_kept(piece) for piece in pieces]
         options = [
             Options([piece.token], _COPIED) if copied else self._options_of(piece)
             for piece, copied in zip(pieces, kept, strict=True)
         ]
+        for place, word in (chosen_words or {}).items():
+            options[place] = Options([word], _COPIED)
         path = [0] * len(options)
         if self._model is not None:
             path = best_path(options, self._model, weight=self.config.weight, beam=self.config.beam)

@@ -30,6 +30,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from muse.errors import MissingExtra, MuseError
 from muse.installation import __version__
 from muse.optional import has
+from muse.web import libretranslate
 from muse.web.explorer import Explorer, Unknown
 from muse.web.responses import Problem
 from muse.web.routes import AT_ONCE as AT_WORK
@@ -55,12 +56,17 @@ NOT_SERVED = {
 STATUS = {Unknown: 404, MissingExtra: 503}  # of errors; of all others 422
 
 
-def create_app(explorer: Explorer, *, hosts: Sequence[str] | None = None) -> FastAPI:
-    """The application; it answers only requests to `hosts`, if these are given."""
+def create_app(explorer: Explorer, *, hosts: Sequence[str] | None = None, api: str | None = None) -> FastAPI:
+    """The application; it answers only requests to `hosts`, if these are given.
+
+    With `api`, libretranslate, it answers that interface too.
+    """
     # No documentation pages: FastAPI's load their scripts from a CDN.
     app = FastAPI(title="muse", version=__version__, docs_url=None, redoc_url=None)
     app.state.explorer, app.state.turn = explorer, asyncio.Semaphore(AT_WORK)
     app.include_router(router)
+    if api is not None:
+        app.include_router(libretranslate.router)
     for kind in (MuseError, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(kind, _problem)
 

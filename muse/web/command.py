@@ -4,18 +4,23 @@ import json
 import threading
 import webbrowser
 from pathlib import Path
+from typing import Literal
 
 from muse.commands.command import command
 from muse.commands.outputs import echo
-from muse.options import Backend, Common, Device, OneSpace, Seed, Threads, option
+from muse.options import Backend, Common, Device, OneSpace, OwnTranslations, Seed, Threads, option
 
 
-class ServeOptions(OneSpace, Backend, Seed, Device, Threads, Common):
+class ServeOptions(OneSpace, OwnTranslations, Backend, Seed, Device, Threads, Common):
     """The options of `muse serve`."""
 
     terms: Path | None = option(
         None, section="Input", package="terms", metavar="FILE",
         help="Glossary of muse terms, .jsonl, to show, accept and reject; what is decided is kept beside it.",
+    )  # fmt: skip
+    api: Literal["libretranslate"] | None = option(
+        None, section="What it does",
+        help="Also answer programs that call this interface: /translate, /languages, /detect.",
     )  # fmt: skip
     host: str = option("127.0.0.1", section="Address", metavar="HOST", help="Address to listen on.")
     port: int = option(
@@ -28,13 +33,21 @@ class ServeOptions(OneSpace, Backend, Seed, Device, Threads, Common):
     )
 
 
-@command(ServeOptions, examples=("muse serve embeddings/aligned/fr-en", "muse serve SPACE --port 0 --json"))
+@command(
+    ServeOptions,
+    examples=(
+        "muse serve embeddings/aligned/fr-en",
+        "muse serve SPACE --port 0 --json",
+        "muse serve SPACE --api libretranslate --port 5000",
+    ),
+)
 def serve(options: ServeOptions) -> None:
     """Explore a SPACE in the browser.
 
     The explorer shows words, sentences, neighbours and a map of the space, and with --terms a glossary. Stop
     it with Ctrl-C. Its API is described at /openapi.json.
     """
+    from muse.files import read_lexicon
     from muse.optional import load
     from muse.run.runtime import pick_device
     from muse.space import load_space
@@ -46,14 +59,21 @@ def serve(options: ServeOptions) -> None:
         # Into memory: a file that is cut short under a memory map would end the server.
         space = load_space(options.space, device=device, into_memory=True)
         terms = options.terms and load("terms.kept").KeptGlossary.read(options.terms, space.languages)
-        explorer = Explorer(space, options.space.resolve().name, options.seed, terms)
+        glossary = options.glossary
+        own = None if glossary is None else (lambda way: read_lexicon(glossary, languages=way))
+        explorer = Explorer(space, options.space.resolve().name, options.seed, terms, own)
+        if own is not None:
+            own(explorer.direction(None, None))  # one that cannot be read is told now
         explorer.fill_caches()
         try:
             explorer.pictures.begin(explorer.direction(None, None))  # there before a page asks for it
             from muse.web.app import create_app, ended_by_signals, make_server
             from muse.web.app import serve as answer
 
-            app, where = create_app(explorer, hosts=known_hosts(options.host)), url(listening)
+            app, where = (
+                create_app(explorer, hosts=known_hosts(options.host), api=options.api),
+                url(listening),
+            )
             shown = {"url": where, "space": str(options.space)}
             with ended_by_signals(make_server(app)) as server:
                 echo(json.dumps(shown) if options.as_json else f"{options.space}: {where}")

@@ -6,7 +6,7 @@ whose texts contain some words.
 
 import re
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from itertools import islice
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from muse.errors import BadSetting
+from muse.lexicon import Lexicon
 from muse.optional import has, load
 from muse.orthography import casefolded, typed
 from muse.ranking.lookup import Near, languages_with, lookup_entry, neighbours, spellings
@@ -114,7 +115,8 @@ class Unknown(BadSetting):
 class Explorer:
     """A space with cached results; `seed` is the random seed of the pictures.
 
-    `terms` is a `muse.terms.kept.KeptGlossary`, or None.
+    `terms` is a `muse.terms.kept.KeptGlossary`, or None; `own_translations` gives the translations by which
+    text is translated from one language into another before all others.
     One query is answered at a time: several at once would only compete for the cores.
     """
 
@@ -122,6 +124,7 @@ class Explorer:
     name: str
     seed: int = 0
     terms: Any = None
+    own_translations: Callable[[Direction], Lexicon] | None = None
     pictures: Pictures = field(init=False, repr=False)
     _background: Background = field(default_factory=Background, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
@@ -170,6 +173,18 @@ class Explorer:
             line = " ".join(text.split())
             choices = translator.choices(line)  # first: what it looks up, `translate` finds cached
             return retrieval, translator.translate([line])[0], choices
+
+    def text(self, direction: Direction, text: str, alternatives: int = 0) -> tuple[str, list[str]]:
+        """A text of several lines translated, and up to so many alternatives, the most probable first."""
+        retrieval = self.retrieval(direction)
+        if retrieval == Retrieval():
+            self._figures(direction).result()
+        with self._lock:
+            translator, lines = self._translator(direction, retrieval), text.split("\n")
+            done, others = translator.translate(lines), list[list[str]]()
+            if alternatives:
+                others = translator.alternatives(lines, alternatives)
+            return "\n".join(done), ["\n".join(other) for other in others]
 
     def entry(self, language: str, text: str) -> str | None:
         """The unit of several words that a text is, if the space has it."""
@@ -285,7 +300,11 @@ class Explorer:
         # One for each direction and retrieval, since it caches words.
         key = (direction, retrieval)
         if key not in self._translators:
-            config = TextConfig(retrieval, top=ALTERNATIVES)
+            terms = None if self.own_translations is None else self.own_translations(direction)
+            indices = [self.space.vectors(language).index for language in direction]
+            if terms is not None and terms.known(*indices) < terms.known(*indices[::-1]):
+                terms = terms.reversed()
+            config = TextConfig(retrieval, top=ALTERNATIVES, glossary=terms)
             self._translators[key] = Translator(
                 self.space, source=direction[0], target=direction[1], config=config
             )
