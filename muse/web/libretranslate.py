@@ -92,11 +92,11 @@ async def health() -> dict[str, str]:
 def _translate(explorer: Explorer, given: Mapping[str, Any]) -> dict[str, Any]:
     texts, several = _texts(given), isinstance(given["q"], list)
     asked, target = _required(given, "source"), _required(given, "target")
-    if given.get("format", "text") not in ("text", "html"):
-        raise HTTPException(400, f"{given['format']} format is not supported")
+    if (form := given.get("format") or "text") not in ("text", "html"):
+        raise HTTPException(400, f"{form} format is not supported")
     try:
         wanted = min(max(int(given.get("alternatives") or 0), 0), TOP)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise HTTPException(400, "Invalid request: alternatives must be a number") from None
     target = _named(explorer, target)
     found = [detected(explorer, text)[0] for text in texts] if asked == "auto" else []
@@ -125,10 +125,10 @@ def _translated(
 def detected(explorer: Explorer, text: str) -> list[dict[str, Any]]:
     """The languages of the space by how well their frequent words fit a text, the best first; in percent."""
     fits = {name: _fit(explorer.space.vectors(name), text) for name in _names(explorer)}
-    words = len(text.split())
+    words = len(text.split()) if any(map(str.isalpha, text)) else 0
     weights = {name: math.exp(words * (fit - max(fits.values()))) for name, fit in fits.items()}
     found = [
-        {"confidence": round(100 * weight / sum(weights.values())), "language": name}
+        {"confidence": round(100 * weight / sum(weights.values())) if words else 0, "language": name}
         for name, weight in weights.items()
     ]
     return sorted(found, key=lambda one: -one["confidence"])
@@ -145,7 +145,7 @@ def _fit(vectors: Vectors, text: str) -> float:
 
 def _names(explorer: Explorer) -> list[str]:
     space = explorer.space
-    return [name for name in space.languages if space.vectors(name).frequency_ordered]
+    return [name for name in space.languages if space.vectors(name).frequency_ordered] or [*space.languages]
 
 
 def _named(explorer: Explorer, language: str) -> str:
@@ -170,6 +170,8 @@ def _texts(given: Mapping[str, Any]) -> list[str]:
     texts: list[Any] = q if isinstance(q, list) else [q]
     if not q or not all(isinstance(text, str) for text in texts):
         raise HTTPException(400, "Invalid request: missing q parameter")
+    if any("\ud800" <= letter <= "\udfff" for text in texts for letter in text):
+        raise HTTPException(400, "Invalid request: q has half a character (a lone surrogate)")
     if len(texts) > TOP:
         raise HTTPException(400, f"Invalid request: {len(texts)} texts exceed the batch limit of {TOP}")
     if (size := max(map(len, texts))) > TEXT:

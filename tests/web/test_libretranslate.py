@@ -78,7 +78,8 @@ def test_lists_lines_tags_and_languages_found(client: Client) -> None:
     assert translated(client, q=page, format="html")["translatedText"] == (
         '<p class="roi">King <b>sleeps</b></p>\n<br>'
     )
-    assert translated(client, q="roi", target="fr") == {"translatedText": "roi"}
+    assert translated(client, q="roi", target="fr", format=None) == {"translatedText": "roi"}
+    assert translated(client, q="123", source="auto")["detectedLanguage"]["confidence"] == 0
 
 
 def test_alternatives_change_one_word_each(client: Client) -> None:
@@ -118,7 +119,11 @@ def test_errors_name_what_is_wrong(client: Client, given: dict[str, Any], named:
 
 def test_what_is_no_request_is_refused(client: Client) -> None:
     json = {"content-type": "application/json"}
-    for body, status in ((b"[1]", 400), (b"{", 400), (b"[" * 100_000, 400), (b"x" * 2_000_000, 413)):
+    way = b'"source": "fr", "target": "en"'
+    endless, half = b'{"q": "roi", "alternatives": Infinity, %b}' % way, b'{"q": "roi \\ud800", %b}' % way
+    for body, status in (
+        *((one, 400) for one in (b"[1]", b"{", b"[" * 100_000, endless, half)), (b"x" * 2_000_000, 413),
+    ):  # fmt: skip
         answer = client.request("POST", "/translate", content=body, headers=json)
         assert (answer.status_code, bool(answer.json()["error"])) == (status, True)
     other = client.request("POST", "/detect", json={"q": "roi"}, headers={"origin": "https://example.org"})
