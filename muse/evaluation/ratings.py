@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from muse.errors import BadFile, Mismatch
 from muse.evaluation import score
 from muse.files.cells import number_in
-from muse.files.columns import Fit, TableColumns, is_number, read_columns
+from muse.files.columns import Fit, TableColumns, has_number, read_columns
 from muse.lexicon import Lexicon, Pair
 from muse.space import Space
 from muse.text.parallel import fits_of
@@ -39,7 +39,7 @@ RATED = TableColumns(
             "simlex999", "mean", "average", "relatedness", "gold score", "label",
         ),
     },
-    looks={"rating": lambda cell: is_number(cell) or cell.casefold() in NO_RATING},
+    looks={"rating": lambda cell: has_number(cell) or cell.casefold() in NO_RATING},
     advice="name the columns in a first row: sentence1, sentence2 and score; quote a cell with a comma",
 )  # fmt: skip
 RATED_WORDS = replace(

@@ -12,7 +12,10 @@ from muse.files.detect import is_number, open_beginning
 from muse.files.json_text import parse_json
 from muse.files.plain_text import marked_encoding, read_lines
 
-_OF_YAML = re.compile(r"""\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^']|'')*)'|([^"'].*?|["']))\s*:\s+(\d{1,9})\s*""")
+_OF_YAML = re.compile(
+    r"""\s*(?:"((?:[^"\\]|\\.){0,9999})"|'((?:[^']|''){0,9999})'|([^"'].*?|["']))\s*:\s+(\d{1,9})\s*"""
+)
+_NUMBERED = re.compile(r"(\d{1,9})[\t ](.*\S)")
 _BYTE = re.compile(r"\\x([0-9A-Fa-f]{2})")
 
 
@@ -90,8 +93,8 @@ def _of_json(lines: Sequence[str], path: Path) -> dict[str, Any] | None:
 
 def _behind_numbers(lines: Sequence[str]) -> dict[str, Any] | None:
     """The numbers of the units if they are those of the lines, from 0, and stand before them."""
-    found = [re.fullmatch(rf"{place}[\t ](.*\S)", line) for place, line in enumerate(lines)]
-    units = {one[1]: place for place, one in enumerate(found) if one}
+    found = [_NUMBERED.fullmatch(line) for line in lines]
+    units = {one[2]: place for place, one in enumerate(found) if one and one[1] == str(place)}
     return units if len(units) == len(lines) > 1 else None
 
 
@@ -101,6 +104,8 @@ def _of_yaml(lines: Sequence[str]) -> dict[str, Any] | None:
     for line in lines:
         if line.strip() in ("", "---", "...") or line.startswith("# "):
             continue
+        if line.startswith("- "):  # of a list
+            line = f"{line[2:]}: {len(found)}"
         if (match := _OF_YAML.fullmatch(line)) is None:
             return None
         double, single, plain, number = match.groups()

@@ -6,11 +6,12 @@ Dictionaries made for people list several translations in a cell. Only what clea
 import math
 import re
 from collections.abc import Iterable, Sequence
-from itertools import product
+from itertools import islice, product
 
 from muse.errors import BadFile
 from muse.orthography import BRACKETED, without_gloss
 
+_MOST = 10_000  # translations in a cell
 LONGEST_PHRASE = 4  # words; longer entries of dictionaries made for people are explanations or sentences
 # With the spaces of word processors and of Chinese and Japanese keyboards.
 _BLANK = (
@@ -67,7 +68,9 @@ def split_translations(cell: str) -> list[str]:
         return [part for text in texts for part in split_translations(text.strip(f"{_BLANK},;"))]
     outside = BRACKETED.sub(lambda gloss: "\0" * len(gloss[0]), cell)  # a gloss may have commas
     for separator in _SEPARATORS:
-        if separators := [match.span() for match in separator.finditer(outside)]:
+        if separators := [match.span() for match in islice(separator.finditer(outside), _MOST + 1)]:
+            if len(separators) > _MOST:
+                return [cell]
             ends, begins = zip(*separators, strict=True)
             cells = (cell[begin:end] for begin, end in zip((0, *begins), (*ends, None), strict=True))
             whole = [stripped(part.strip()) for part in cells]

@@ -9,20 +9,21 @@ text those are taken that `fits` say, or the two that have most to say.
 import logging
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice, pairwise, permutations
 from pathlib import Path
 
 from muse.errors import BadFile
 from muse.files.cells import number_in
 from muse.files.payloads import folded_name
-from muse.files.tables import NumberedRow, TableRows, open_table, plain_cell
+from muse.files.tables import MOST_COLUMNS, NumberedRow, TableRows, open_table, plain_cell
 
 log = logging.getLogger(__name__)
 
 Fit = Callable[[str], float]  # how well a text fits what is wanted of a column, from 0 to 1
 Places = Sequence[int | None]
 SAMPLE = 200  # rows that tell which columns are which
+_CELLS = 4_000  # of all columns, that tell how well these fit
 _CLEARLY = 0.1  # by which the mean fit must be better for another order than that of the columns
 _FITS, _NAME = 0.3, 3  # of the rows below names of columns on average; words of a name
 _BEST = 8  # columns of each language of which those that fit best are chosen
@@ -102,13 +103,30 @@ def layout_of(path: Path, wanted: TableColumns) -> Layout:
 
 def _opened(path: Path, wanted: TableColumns) -> tuple[TableRows, list[NumberedRow]]:
     table = open_table(path, len(wanted.names), spaced=wanted.spaced)
-    return table, list(islice(table.rows, SAMPLE))
+    first = list(islice(table.rows, SAMPLE))
+    if table.names is None and (names := _beside_row_names([cells for _, cells in first])) is not None:
+        unnumbered = ((number, cells[1:]) for number, cells in table.rows)
+        first = [(number, cells[1:]) for number, cells in first[1:]]
+        return replace(table, rows=unnumbered, names=list(names)), first
+    return table, first
+
+
+def _beside_row_names(rows: Sequence[Sequence[str]]) -> Sequence[str] | None:
+    """The names in the first row, if rows have the numbers from 1 on before them, as R writes; else None."""
+    names, below = (rows or [[]])[0], rows[1:]
+    numbered = [row[:1] for row in below] == [[str(number)] for number in range(1, len(rows))]
+    if not names or len(below) < 2 or not numbered:
+        return None
+    unnamed = all(len(row) == len(names) + 1 for row in below)
+    return names if unnamed else None if names[0].strip() else names[1:]
 
 
 def _layout(table: TableRows, first: Sequence[NumberedRow], wanted: TableColumns) -> Layout:
     filled = [cells for _, cells in first if any(map(str.strip, cells))]
     names = table.names if table.names is not None else (filled or [[]])[0]
     below = filled if table.names is not None else filled[1:]
+    if len(names) > MOST_COLUMNS:
+        raise _other_columns(f"{table.place}1", names, len(wanted.names), wanted)
     places = _by_names(names, wanted)
     if places is not None and not _recur(names, places, below):
         return Layout(_in_order(places, below, wanted), len(names), header=True)
@@ -201,7 +219,7 @@ def _mostly(cells: Sequence[str], test: Callable[[str], object]) -> bool:
     return 2 * sum(bool(test(cell)) for cell in cells) > len(cells)
 
 
-def is_number(cell: str) -> bool:
+def has_number(cell: str) -> bool:
     """Whether a cell has a number."""
     return number_in(cell) is not None
 
@@ -286,10 +304,9 @@ def _is_text(cells: Sequence[str]) -> bool:
 
 def _fitting(columns: Sequence[Sequence[str]], texts: Sequence[int], fits: Sequence[Fit]) -> list[int] | None:
     """The columns of text that fit best, as they stand unless another order of them is clearly better."""
-    known = {
-        place: [sum(map(fit, columns[place])) / max(1, len(columns[place])) for fit in fits]
-        for place in texts if place < len(columns)
-    }  # fmt: skip
+    most = max(1, _CELLS // max(1, len(texts)))
+    cells = {place: columns[place][:most] for place in texts if place < len(columns)}
+    known = {place: [sum(map(fit, own)) / max(1, len(own)) for fit in fits] for place, own in cells.items()}
     best = {
         place for side in range(len(fits))
         for place in sorted(known, key=lambda place: -known[place][side])[:_BEST]

@@ -6,7 +6,7 @@ is cut into word pieces or has labels; the signs of other programs would be the 
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from pathlib import Path
 
 from muse.errors import BadFile, BadSetting
@@ -53,10 +53,10 @@ def check_lines(path: Path) -> None:
 
 def _of_dialogue(lines: Iterable[str]) -> Iterator[str]:
     shown = False  # a block has names, notes and times before its text
-    for line in lines:
+    for line, after in pairwise(chain(lines, [""])):
         if "-->" in line or not line.strip():
             shown = "-->" in line
-        elif shown and not line.strip().isdigit():
+        elif shown and not ("-->" in after and line.strip().isdigit()):  # the number of the next block
             yield _TAG.sub("", line)
 
 

@@ -10,6 +10,7 @@ import csv
 import json
 import re
 import shlex
+import struct
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -80,10 +81,10 @@ class Beginning:
 
     @property
     def is_binary(self) -> bool:
-        """Whether it is no text in UTF-8, or one that begins with a setting of Lingvo."""
+        """Whether it is no text in UTF-8."""
         text = self.head.decode(errors="replace")
         # The head may end inside a character.
-        return "\0" in text or "\ufffd" in text[:-4] or text.startswith("#NAME")
+        return "\0" in text or "\ufffd" in text[:-4]
 
 
 @dataclass(frozen=True)
@@ -208,7 +209,10 @@ SPARSE_CELL = re.compile(r"\{(?:[0-9]+:[^{}]*)?\}/[0-9]+")
 INTEGER = re.compile(r"-?[1-9][0-9]{0,18}|0")
 NULLS = ("", "\\N", "NULL")
 CSV_SAMPLE = 100  # rows that tell the columns of vectors
-_MAY_BE_CSV = re.compile(rb"(?:^|[\",;:=\s(])[\[{(]{1,2}\s*(?:np\.float|[-+]?[0-9.])")
+_MAY_BE_CSV = re.compile(
+    rb"(?:^|[\",;:=\s(])[\[{(]{1,2}\s*(?:np\.float|[-+]?[0-9.])"
+    rb"|\A(?=[^\n]*[,;\t])[^\n]*\n[^\n]*?[,;\t]\"?\s*[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?[ ,]"  # a bare list
+)
 _BEFORE_LIST = re.compile(
     r"^(?!\{\")\s*[({]?(['\"]?)(\S[^\[({]*?)\1[\s:=,;]{1,9}(?=(?:(?:array|tensor)\()?[\[({])"
 )
@@ -218,12 +222,16 @@ _COUNTS = re.compile(r"\d+ \d+\s*")
 
 @dataclass(frozen=True)
 class CsvForm:
-    """What separates the columns, their names, which of them have vectors, and whether line 1 is a header."""
+    """What separates the columns, their names, which of them have vectors, and whether line 1 is a header.
+
+    The lists of vectors have brackets unless they are `bare`.
+    """
 
     delimiter: str
     names: tuple[str, ...]
     vectors: tuple[str, ...]
     header: bool
+    bare: bool = False
 
 
 def csv_form(source: Source) -> CsvForm | None:
@@ -256,7 +264,9 @@ def _form(text: str, delimiter: str, *, whole: bool) -> CsvForm | None:
     if not records or len({len(one) for one in records}) > 1:
         return None
     first = records[0]
-    values = [_is_vector(cell) or bool(first[0] and INTEGER.fullmatch(cell)) for cell in first]
+    values = [
+        _is_vector(cell) or _is_bare(cell) or bool(first[0] and INTEGER.fullmatch(cell)) for cell in first
+    ]
     # An index has no name, and that of its column may be a number then.
     header = len(set(first)) == len(first) and not any(values) and not {*NULLS} & {*first[not first[0] :]}
     names = tuple(first) if header else tuple(f"column{place}" for place in range(1, len(first) + 1))
@@ -268,6 +278,10 @@ def _form(text: str, delimiter: str, *, whole: bool) -> CsvForm | None:
             f"({' '.join(cut.split())[:60]!r}); write them as lists: vector.tolist()"
         )
     found = tuple(name for name, cells in known.items() if cells and all(map(_is_vector, cells)))
+    if header and not found and len(names) > 1:
+        lists = tuple(name for name, cells in known.items() if cells and all(map(_is_bare, cells)))
+        if lists:
+            return CsvForm(delimiter, names, lists, header, bare=True)
     almost = (cells for cells in known.values() if header and cells and all(map(_ALMOST.fullmatch, cells)))
     if not found and (odd := next((one for cells in almost for one in cells if not _is_vector(one)), None)):
         raise BadFile(f"expected vectors such as [0.1,0.2], got {odd[:60]!r}; write them as vector.tolist()")
@@ -287,6 +301,10 @@ def bracketed(lines: Iterable[str]) -> Iterator[str]:
 
 def _is_vector(cell: str) -> bool:
     return list_in_text(cell) is not None or SPARSE_CELL.fullmatch(cell) is not None
+
+
+def _is_bare(cell: str) -> bool:
+    return len(list_in_text(f"[{cell}]") or ()) > 2
 
 
 def list_in_text(cell: str) -> list[float] | None:
@@ -355,6 +373,38 @@ _LAST_NUMBER = rb"(?![^\n]*\s[-+.\d]+(?:[eE][-+]?\d+)?\s*(?:\n|\Z))"  # not as a
 _XML = _LAST_NUMBER + rb"\0*[\xef\xbb\xbf\xff\xfe\0 \t\r\n]*<\0?(?:\?\0?x\0?m\0?l|T\0?E\0?I[\s\0>.]"
 _XML += rb"|t\0?[mb]\0?x[\s\0>]|m\0?a\0?r\0?t\0?i\0?f[\s\0>]|!\0?D\0?O\0?C\0?T|h\0?t\0?m\0?l[\s\0>])"
 
+_ZARR = "np.save('vectors.npy', zarr.open({path})[:]); of a group, zarr.open({path})['NAME'][:]"
+
+
+def _qdrant_command(file: Beginning) -> str:
+    # Before an apostrophe in the path of the folder the shell would end the command.
+    name = next(file.path.glob("collection/*/storage.sqlite")).parent.name
+    command = (
+        "from qdrant_client import QdrantClient as Q; print(*(p.model_dump_json() for p in "
+        f"Q(path={json.dumps(str(file.path))}).scroll({json.dumps(name)}, limit=10**9, "
+        "with_vectors=True)[0]), sep='\\n')"
+    )
+    return f"write its points as JSON lines: python -c {shlex.quote(command)} > OUT.jsonl"
+
+
+def _hnswlib_size(file: Beginning) -> int:
+    """The numbers of a vector in an index of hnswlib, 0 of another file."""
+    if len(file.raw) < 96 or any(file.raw[:8]):
+        return 0
+    _, _, row, label, data = struct.unpack_from("<5Q", file.raw, 8)
+    return int(label - data) // 4 if label + 8 == row > data else 0
+
+
+def _is_usearch(file: Beginning) -> bool:
+    # Its mark stands behind the vectors.
+    rows, size = struct.unpack("<II", file.raw[:8]) if len(file.raw) > 8 else (0, 0)
+    if is_stream(file.path) or not 0 < rows * size < file.path.stat().st_size:
+        return False
+    with file.path.open("rb") as opened:
+        opened.seek(8 + rows * size)
+        return opened.read(7) == b"usearch"
+
+
 _MODELS = ("modules.json", "tokenizer.json", "wordembedding_config.json")  # in the folder of one
 TEXT = Kind("text", "text", (VECTORS, DICTIONARY, SENTENCES, TABLE))
 KINDS = (
@@ -375,6 +425,9 @@ KINDS = (
          "convert it: datasets.load_from_disk({path}).to_parquet('vectors.parquet')"),
         ("chroma", "a database of Chroma", "chroma.sqlite3",
          "write ids and embeddings.tolist() of collection.get(include=['embeddings']) as JSON"),
+        ("zarr", "arrays of Zarr", "zarr.json", _ZARR),
+        ("zarr 2", "arrays of Zarr", ".z*", _ZARR),
+        ("qdrant", "a local database of Qdrant", "collection/*/storage.sqlite", _qdrant_command),
         ("tensorflow", "a model of TensorFlow", "saved_model.pb", f"load it there and {_SAVEZ}"),
     )),
     Kind("parts", "a folder of Parquet files, as Spark writes", (VECTORS,),
@@ -386,6 +439,11 @@ KINDS = (
     Kind("npy", "an array of numpy", (VECTORS,), magic=(b"\x93NUMPY",), whole=True),
     Kind("faiss", "a faiss index", (VECTORS,),  # its mark, then d, whose last byte is 0
          looks=lambda file: re.match(rb"I[A-Za-z0-9]{3}...\0", file.raw, re.DOTALL)),
+    Kind("hnswlib", "an index of hnswlib", (), lambda file: f"write its vectors: i = hnswlib.Index('l2', "
+         f"{_hnswlib_size(file)}); i.load_index({file.path.name!r}); k = i.get_ids_list(); np.savez("
+         "'vectors.npz', words=[*map(str, k)], matrix=i.get_items(k))", looks=_hnswlib_size),
+    Kind("usearch", "an index of USearch", (), "write its vectors: i = usearch.index.Index.restore({path}); "
+         "k = i.keys[:]; np.savez('vectors.npz', words=[*map(str, k)], matrix=i.get(k))", looks=_is_usearch),
     Kind("safetensors", "a safetensors file", (VECTORS,),
          looks=lambda file: file.path.suffix == ".safetensors"),
     Kind("npz", "an archive of numpy", (VECTORS,), inside=r".*\.npy"),
@@ -441,7 +499,10 @@ KINDS = (
     Kind("lfs", "a pointer of Git LFS", (), "get the file itself: git lfs pull", (b"version https://git-lfs",)),
     # Dictionaries that pyglossary converts, by their names.
     *(Kind(name, f"the format of {of}", (), _PYGLOSSARY, looks=_named(f".{name}"), wanted=(DICTIONARY,))
-      for name, of in (("bgl", "Babylon"), ("mdx", "MDict"), ("slob", "Aard 2"), ("dsl", "ABBYY Lingvo"))),
+      for name, of in (("bgl", "Babylon"), ("mdx", "MDict"), ("slob", "Aard 2"))),
+    Kind("dsl", "the format of ABBYY Lingvo", (), _PYGLOSSARY, wanted=(DICTIONARY,),
+         looks=lambda file: file.path.name.lower().removesuffix(".dz").endswith(".dsl")
+         and (file.is_binary or re.search(rb"\A#NAME|\n[\t ]", file.head))),
     # Texts.
     Kind("store", "JSON lines of a vector store", (VECTORS,), looks=_is_store, wanted=(VECTORS,)),
     Kind("csv", "CSV of a vector store", (VECTORS,), looks=lambda file: csv_form(file.source),
@@ -498,8 +559,9 @@ KINDS = (
          "t.get_group('eng'), on='Parameter_ID')[['Form_x', 'Form_y']].to_csv('OUT.tsv', sep='\\t', "
          "index=False, header=['source', 'target'])\"", wanted=(DICTIONARY,),
          looks=_matches(rb"(?=[^\n]*\bLanguage_ID\b)(?=[^\n]*\bParameter_ID\b)(?=[^\n]*\bForm\b)")),
-    Kind("gls", "the source of a dictionary for Babylon", (), _PYGLOSSARY, wanted=(DICTIONARY,),
-         looks=_matches(rb"#(?:stripmethod|sametypesequence|bookname)=")),
+    Kind("gls", "the source of a dictionary for Babylon", (), "put its words on one line: awk -v RS= -F'\\n' "
+         r"""'!/^#/ {split($1, w, "|"); print w[1] "\t" $2}' {file} > OUT.tsv""", wanted=(DICTIONARY,),
+         looks=_matches(rb"\s*#(?:(?:stripmethod|sametypesequence|bookname)=|## Glossary)")),
     Kind("gettext", "a catalogue of gettext", (), "convert it: po2csv {file} OUT.csv",
          wanted=(DICTIONARY, TABLE), looks=_matches(rb'(?:.*\n)??msgid\s+"[^\n]*\n(?:"[^\n]*\n)*msgstr')),
     Kind("cedict", "CC-CEDICT or EDICT", (), _PYGLOSSARY, wanted=(DICTIONARY,),

@@ -89,6 +89,7 @@ def columns_of_header(cells: Sequence[str], languages: Languages | None) -> Pair
     >>> columns_of_header(["roi", "king"], ("fr", "en"))
     """
     wanted = None if languages is None else (language_code(languages[0]), language_code(languages[1]))
+    cells = cells[: tables.MOST_COLUMNS]
     named = [found for place, cell in enumerate(cells) if (found := name_of_column(place, cell)) is not None]
     # "es" is "it" in English: codes alone count if they are those of the run, or in capitals.
     capitals = len(cells) > 1 and all(one.strip().isupper() for one in cells[:2])

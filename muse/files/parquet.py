@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muse.errors import BadFile, BadSetting, Mismatch
-from muse.files.payloads import Payload, as_cell, kind_of
+from muse.files.payloads import Payload, as_cell, type_in_column
 from muse.files.source import DAMAGED, check_ratio, first_bytes, refuse_stream
 from muse.files.writing import replaced
 from muse.optional import library
@@ -20,6 +20,7 @@ SENTENCE, VECTOR = "sentence", "vector"
 _ROWS = 8_192  # rows read at once
 _WIDTH = {"BOOLEAN": 1, "INT64": 8, "DOUBLE": 8, "INT96": 12, "BYTE_ARRAY": 8}  # bytes of a value, at least
 _LEAST = 4  # of others
+_CHECKED = set[tuple[Path, int, int, int]]()  # files, as they were, that are opened again for each slice
 
 
 def is_parquet(path: Path) -> bool:
@@ -66,7 +67,10 @@ def open_parquet(path: Path) -> Iterator[Any]:
     refuse_stream(path, "since Parquet is not read from its start")
     try:
         with arrow.parquet.ParquetFile(path) as file:
-            check_ratio(path, _unpacked(file), path.stat().st_size)
+            found = path.stat()
+            if (mark := (path.absolute(), found.st_ino, found.st_size, found.st_mtime_ns)) not in _CHECKED:
+                check_ratio(path, _unpacked(file), found.st_size)
+                _CHECKED.add(mark)
             yield file
     except (arrow.ArrowException, *DAMAGED) as error:
         raise BadFile(
@@ -145,7 +149,9 @@ def _fields(arrow: Any, payload: Payload) -> list[Any]:
         return list(payload.batch.schema)
     rows, fields = list(payload.columns()), []
     for name in payload.names():
-        kinds = {kind_of(row.get(name)) for row in rows} if payload.kinds is None else payload.kinds[name]
+        kinds = (
+            {type_in_column(row.get(name)) for row in rows} if payload.kinds is None else payload.kinds[name]
+        )
         kinds = kinds - {type(None)}
         # Numbers or truth values if all are, else text.
         numbers = arrow.float64() if kinds and kinds <= {int, float} else arrow.string()

@@ -62,7 +62,7 @@ class Payload:
         kinds = dict[str, set[type]]()
         for row in self.again():
             for name, value in columns_of(row).items():
-                kinds.setdefault(name, set()).add(kind_of(value))
+                kinds.setdefault(name, set()).add(type_in_column(value))
             if len(kinds) > MOST_COLUMNS:
                 raise Mismatch(
                     f"{path}: the rows of a table may have at most {MOST_COLUMNS} columns together, got more "
@@ -185,10 +185,10 @@ def columns_of(row: Values) -> dict[str, Any]:
     return {without_surrogates(name): value for name, value in found.items() if name not in RESERVED}
 
 
-def kind_of(value: object) -> type:
+def type_in_column(value: object) -> type:
     """The type of a value as a column has it: text for an integer of more than 64 bits.
 
-    >>> kind_of(None), kind_of(7), kind_of(1 << 64)
+    >>> type_in_column(None), type_in_column(7), type_in_column(1 << 64)
     (<class 'NoneType'>, <class 'int'>, <class 'str'>)
     """
     return str if isinstance(value, int) and not -_LARGEST <= value < _LARGEST else type(value)

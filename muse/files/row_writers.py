@@ -25,7 +25,7 @@ import numpy as np
 
 from muse.errors import BadSetting, Mismatch
 from muse.files.parquet import VECTOR, parquet_writer, require_pyarrow
-from muse.files.payloads import Payload, Values, as_cell, as_json, kind_of
+from muse.files.payloads import Payload, Values, as_cell, as_json, type_in_column
 from muse.files.vectors.arrays import INDEX_HEADER
 from muse.files.vectors.table import IntegerId
 from muse.files.writing import check_place, replaced
@@ -163,7 +163,7 @@ def _of_one_type(path: Path, ids: Sequence[str], *, integers: bool) -> list[int]
             f"which is {'text' if integers else 'an integer'}; write a .jsonl file, which keeps both"
         )
     found = [int(one) for one in ids] if integers else []
-    if large := next((one for one in found if kind_of(one) is not int), None):
+    if large := next((one for one in found if type_in_column(one) is not int), None):
         raise Mismatch(
             f"{path}: integers as ids must fit in 64 bits with a sign, got {large}; write a .jsonl file, "
             "which has any"

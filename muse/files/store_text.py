@@ -33,8 +33,8 @@ from muse.files.payloads import (
     are_words,
     columns_of,
     id_name,
-    kind_of,
     label_of,
+    type_in_column,
 )  # fmt: skip
 from muse.files.plain_text import lines_of_source
 from muse.files.source import Source, is_stream, open_source
@@ -398,7 +398,7 @@ def _counted(path: Path, form: CsvForm, label: Label | None) -> tuple[int, bool]
     with open_source(path) as source:
         for count, (_, cells) in enumerate(_records(source, form), 1):  # noqa: B007
             one = "" if own is None else cells[own]
-            integers = integers and INTEGER.fullmatch(one) is not None and kind_of(int(one)) is int
+            integers = integers and INTEGER.fullmatch(one) is not None and type_in_column(int(one)) is int
     return count, integers
 
 
@@ -406,15 +406,15 @@ def _csv_rows(source: Source, *, form: CsvForm) -> Iterator[_Record]:
     text = next((name for name in TEXT_NAMES if name in form.names), None)
     for line, cells in _records(source, form):
         row = dict(zip(form.names, cells, strict=True))
-        vectors = {name: _numbers(source.path, row.pop(name), line) for name in form.vectors}
+        vectors = {name: _numbers(source.path, row.pop(name), line, bare=form.bare) for name in form.vectors}
         yield _Record(vectors, row.get(text) if text else None, line, row)
 
 
-def _numbers(path: Path, cell: str, line: int) -> object:
+def _numbers(path: Path, cell: str, line: int, *, bare: bool) -> object:
     if cell in NULLS:
         return None
     if SPARSE_CELL.fullmatch(cell):
         return {"indices": None, "values": None}
-    if (found := list_in_text(cell)) is None:
+    if (found := list_in_text(f"[{cell}]" if bare else cell)) is None:
         raise BadFile(f"{path}:{line}: expected a vector such as [0.1,0.2], got {cell[:40]!r}; {_AGAIN}")
     return found

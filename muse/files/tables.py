@@ -48,6 +48,7 @@ BOM = "\ufeff"
 BARS = " ||| "  # between the fields of a line, as Moses and fast_align have them
 QUOTED = re.compile(r'"(?:[^"]|"")+"')
 MOST_ROWS, LONGEST_CELL = 1_048_576, 32_767  # of a sheet of Excel, which counts the header, and UTF-16 units
+MOST_COLUMNS = 1 << 14  # that a row has, as many as a sheet of Excel
 MOST_CELLS = 1 << 24  # that are read of a sheet, empty ones included
 _SAMPLE = 1_000  # lines that tell what a file is
 _WIDTHS = {True: 28, False: 12}  # of columns of text and of numbers in a sheet

@@ -11,7 +11,7 @@ from muse.errors import BadFile, BadSetting
 from muse.files.corpora import text_of_lines
 from muse.files.detect import SENTENCES, kind_of
 from muse.files.parquet import is_parquet, read_rows, row_groups
-from muse.files.plain_text import BOM, decoded_line, read_lines
+from muse.files.plain_text import BLOCK, BOM, decoded_line, read_lines
 from muse.files.source import first_bytes, is_packed
 from muse.files.space_folder import MANIFEST
 
@@ -60,7 +60,8 @@ class TextSlice:
 def slices(path: Path, column: str | None = None, size: int = SLICE) -> list[TextSlice]:
     """The slices of a text, of a Parquet file, or of all files of a folder in the order of their names.
 
-    A compressed text is one slice, since it can only be read from its start. Raise BadFile if there is
+    A compressed text, which can only be read from its start, is one slice, and so is one whose lines end in
+    CR alone. Raise BadFile if there is
     nothing to read.
     """
     found: list[TextSlice] = []
@@ -129,10 +130,11 @@ def _of_parquet(path: Path, first: int, column: str | None, size: int) -> list[T
 
 
 def _of_text(path: Path, first: int, size: int) -> list[TextSlice]:
-    if is_packed(path):
+    head = first_bytes(path, BLOCK)
+    if is_packed(path) or (b"\r" in head and b"\n" not in head):  # of old Macs
         rows = sum(1 for _ in read_lines(path))
         return [TextSlice(path, first, rows)] if rows else []
-    begin = len(BOM) if first_bytes(path, len(BOM)) == BOM else 0
+    begin = len(BOM) if head.startswith(BOM) else 0
     found, done = [], 0
     for end, line in _ends(path, begin, size):
         found.append(TextSlice(path, first + done, line - done, begin, end, done + 1))

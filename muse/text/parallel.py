@@ -12,7 +12,7 @@ from math import log
 from pathlib import Path
 
 from muse.errors import BadFile, Mismatch
-from muse.files.columns import Fit, Layout, Places, TableColumns, is_number, layout_of, read_columns
+from muse.files.columns import Fit, Layout, Places, TableColumns, has_number, layout_of, read_columns
 from muse.files.detect import TABLE, detect, open_beginning
 from muse.files.dictionary_format import DictionaryFile
 from muse.files.dictionary_tables import name_of_column
@@ -26,7 +26,7 @@ from muse.vectors import Vectors, WordIndex
 
 _COLUMNS = TableColumns(
     {"source": (), "target": (), "score": ("score", "probability")}, optional=("score",), blank=True,
-    looks={"score": is_number},
+    looks={"score": has_number},
     advice="put a tab between two sentences, name the columns in a first line, such as source and target, "
     "or give two files",
 )  # fmt: skip

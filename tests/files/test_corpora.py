@@ -95,3 +95,10 @@ def test_a_segment_goes_on_behind_another(tmp_path: Path) -> None:
     french = '<tuv xml:lang="fr"><seg>'
     (tmp_path / "x").write_text(f"<tmx>\n{french}le roi</seg></tuv>{french}la\nnuit\n</seg></tuv>\n</tmx>\n")
     assert [*text_of_lines(tmp_path / "x", language="fr")] == ["le roi", "la nuit "]
+
+
+def test_a_subtitle_may_be_a_number(tmp_path: Path) -> None:
+    times = "00:00:01,000 --> 00:00:02,000"
+    for between in ("\n", ""):
+        (tmp_path / "x").write_text(f"1\n{times}\n1984\n{between}2\n{times}\nle roi\n42\n")
+        assert [*text_of_lines(tmp_path / "x")] == ["1984", "le roi", "42"]

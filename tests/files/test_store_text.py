@@ -165,7 +165,7 @@ BAD = {
     "latin": ('id,v\n' + '1,"[1,2]"\n' * 200 + 'é,"[1,2]"\n', "x:202: expected UTF-8, got the byte 0xe9"),
     "almost": ('id,v\n1,"[1,2]"\n2,"[nan,2]"\n', r"expected vectors such as \[0.1,0.2\], got '\[nan,2\]'"),
     "left out": ('id,v\n1,"[1.5, 2, … 3]"\n', "left out where they were written"),
-    "bare": ("id,v\n" + "a,0.1 0.2 0.3\n" * 9, "a space before the numbers, got 'a,0.1'"),
+    "bare": ("a,0.1 0.2 0.3\n" * 9, "a space before the numbers, got 'a,0.1'"),
     "no words": ("0.5 0.25 1.0\n" * 9, r"of numbers alone, write np.save\('vectors.npy', np.loadtxt"),
     "long cell": ('id,v\n' + '1,"[1,2]"\n' * 200 + "x" * 140_000 + ',"[1,2]"\n', "cells of at most 131072"),
 }  # fmt: skip

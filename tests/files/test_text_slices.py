@@ -156,3 +156,19 @@ def test_documents_in_a_folder_of_text_are_named_and_left_out(
     assert module.text_files([tmp_path / "b.docx"]) == [tmp_path / "b.docx"]
     (tmp_path / "a.txt").unlink()
     assert module.text_files([tmp_path]) == [tmp_path / "b.docx"]
+
+
+def test_lines_that_end_in_cr_alone_are_one_slice(tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(b"a\rb\rc")
+    assert read(slices(tmp_path / "x", size=2)) == ["a", "b", "c"]
+
+
+def test_a_parquet_file_is_checked_once_until_it_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked = list[Path]()
+    monkeypatch.setattr("muse.files.parquet.check_ratio", lambda path, *_: checked.append(path))
+    for rows in (["a", "b", "c"], ["a", "b", "c", "d"]):
+        parquet.write_table(table({"text": rows}), tmp_path / "x.parquet", row_group_size=2)
+        assert read(slices(tmp_path / "x.parquet", size=1)) == rows
+    assert len(checked) == 2

@@ -2,7 +2,9 @@
 
 import csv
 import json
+import time
 from collections.abc import Mapping
+from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -444,3 +446,63 @@ def test_arrays_of_ids_and_words(tmp_path: Path, arrays: dict[str, Any], expecte
         assert expected.removeprefix("error: ") in str(error.value)
     else:
         assert " ".join(read_vectors(tmp_path / "x.npz", language="fr").words) == expected
+
+
+@pytest.mark.parametrize("content", [
+    'id,v\nroi,"1,2.5,3"\nreine,"2,3,4e-1"\n', "id;v\nroi;1,2.5,3\nreine;2,3,4e-1\n",
+    "id\tv\nroi\t1 2.5 3\nreine\t2 3 4e-1\n", 'n,id,v\na,roi," 1, 2.5, 3 "\nb,reine,"2 3 4e-1"\n',
+])  # fmt: skip
+def test_a_cell_may_list_numbers_without_brackets(tmp_path: Path, content: str) -> None:
+    (tmp_path / "x").write_text(content)
+    found = read_vectors(tmp_path / "x", language="fr")
+    assert found.words == ("roi", "reine")
+    assert found.matrix.tolist() == np.float32([[1, 2.5, 3], [2, 3, 0.4]]).tolist()
+
+
+def test_lists_in_yaml_are_vocabularies(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("---\n- </s>\n- \"\\x41\"\n- 'c''est'\n")
+    assert read_vocabulary(tmp_path / "x") == ["</s>", "A", "c'est"]
+    (tmp_path / "x").write_text("- 300\nroi 20\n")
+    assert read_vocabulary(tmp_path / "x") == ["-", "roi"]
+
+
+def _store(folder: Path, name: str) -> None:
+    rows = np.arange(12, dtype=np.float32).reshape(3, 4).tobytes()
+    if name == "hnswlib":
+        sizes = np.array([0, 100, 3, 164, 156, 140], "<u8")  # rows of 140 bytes of links, 16 of a vector, 8
+        (folder / "x").write_bytes(sizes.tobytes() + bytes(200))
+    elif name == "usearch":
+        (folder / "x").write_bytes(np.array([3, 16], "<u4").tobytes() + rows + b"usearch" + bytes(57))
+    else:
+        place = {"zarr": "zarr.json", "zarr 2": ".zarray", "qdrant": "collection/docs/storage.sqlite"}[name]
+        (folder / "x" / place).parent.mkdir(parents=True)
+        (folder / "x" / place).touch()
+
+
+@pytest.mark.parametrize(("name", "command"), [
+    ("hnswlib", "hnswlib.Index('l2', 4)"), ("usearch", "usearch.index.Index.restore('x')"),
+    ("zarr", "zarr.open('x')"), ("zarr 2", "zarr.open('x')"), ("qdrant", '.scroll("docs", limit'),
+])  # fmt: skip
+def test_stores_that_are_not_read_are_named(tmp_path: Path, name: str, command: str) -> None:
+    _store(tmp_path, name)
+    with pytest.raises(BadFile) as error:
+        read_vectors(tmp_path / "x", language="fr")
+    assert command in str(error.value)
+
+
+@pytest.mark.slow
+def test_much_of_the_same_takes_no_time(tmp_path: Path) -> None:
+    many = 200_000
+    (tmp_path / "fr-en.dict").write_text("roi\nking; ruler\n")
+    contents = {
+        "fr-en.index": "dame\tA\tQ\n" + "roi\tA\tQ\n" * many,
+        "slashes.txt": f"roi\t{'/' * many}\nlady\tdame\n",
+        "columns.csv": f"roi;king\nchat{';' * many}\n", "vocabulary": '"a": 0\n' + "roi: 2\n2\n" * many,
+        "escapes": f'"a": 0\n"{chr(92) * many}"\n',
+    }  # fmt: skip
+    for name, content in contents.items():
+        (tmp_path / name).write_text(content)
+        begun = time.process_time()
+        with suppress(BadFile):
+            (read_lexicon if "." in name else read_vocabulary)(tmp_path / name)
+        assert time.process_time() - begun < 2, name

@@ -108,8 +108,11 @@ REFUSED: dict[str, tuple[str, dict[str, Make]]] = {
             "a.dsl": _text('#NAME "x"\n', "utf-16"),
             "b.dsl": _text('#NAME "x"\n'),
             "a.slob": _text(b"!-1SLOB\x1f" + bytes(99)),
-            "a.gls": _text("#stripmethod=keepnewlines\n#bookname=x\n\nroi\nking\n\n"),
         },
+    ),
+    "the source of a dictionary for Babylon (`.gls`)": (
+        r"""`awk -v RS= -F'\n' '!/^#/ {split($1, w, "\|"); print w[1] "\t" $2}' FILE > OUT.tsv`""",
+        {"FILE": _text("\n#stripmethod=keepnewlines\n#bookname=x\n\nroi|r\nking\n\n")},
     ),
     "other XML, such as XDXF": ("the same", {"a": _text("<?xml version='1.0'?><xdxf/>")}),
     "XLIFF, Qt's `.ts`": (
@@ -151,6 +154,7 @@ REFUSED: dict[str, tuple[str, dict[str, Make]]] = {
 # What errors say for what the table says with a link, in other words or with the names of files.
 SAID = {
     "Babylon, MDict, ABBYY Lingvo, Aard 2": "pyglossary ",
+    "the source of a dictionary for Babylon (`.gls`)": r"awk -v RS= -F'\n'",
     "other XML, such as XDXF": "as pyglossary does",
     "XLIFF, Qt's `.ts`": "FILE OUT.po, then po2csv OUT.po OUT.csv",
     "gettext (`.po`)": "po2csv a OUT.csv",

@@ -3,6 +3,7 @@
 import io
 import json
 import tarfile
+import time
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from itertools import permutations
@@ -194,3 +195,20 @@ def test_the_columns_are_chosen_once(tmp_path: Path) -> None:
     assert [pair for _, *pair in parallel_text(tmp_path / "x", ("fr", "en"), layout=layout)] == [
         [*one] for one in PAIRS
     ]
+
+
+@pytest.mark.parametrize("names", ["\tx\ty", "\tfr\ten", "x\ty", "fr\ten"])
+def test_the_row_names_of_r_are_no_column(tmp_path: Path, names: str) -> None:
+    (tmp_path / "x").write_text(f"{names}\n" + lines(lambda n, fr, en: [str(n + 1), fr, en]))
+    assert found(tmp_path / "x") == PAIRS
+
+
+@pytest.mark.slow
+def test_a_table_may_have_many_columns_of_text(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text(lines(lambda n, fr, en: [*["der König schläft nie"] * 200, fr, en]) * 60)
+    begun = time.process_time()
+    assert found(tmp_path / "x") == PAIRS * 60
+    assert time.process_time() - begun < 2
+    (tmp_path / "x").write_text("a," * (1 << 15) + "a\n")
+    with pytest.raises(BadFile, match="got 32769"):
+        found(tmp_path / "x")
