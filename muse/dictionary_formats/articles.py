@@ -210,7 +210,7 @@ def _stardict_pairs(file: DictionaryFile) -> Iterator[PairLine]:
                 "take the files of one dictionary"
             )
         every += [(form, *every[number][1:]) for form, number in forms]
-    places = _checked([*dict.fromkeys(one for one in every if one[0])], base, ".idx", index, articles)
+    places = [*dict.fromkeys(_checked([one for one in every if one[0]], base, ".idx", index, articles))]
     found = (
         (word, _without_heading(_texts(_fields(articles[begin : begin + size], types)), heads[begin, size]))
         for word, begin, size in places
@@ -224,7 +224,7 @@ def _dictd_pairs(file: DictionaryFile) -> Iterator[PairLine]:
     As they are written they stand in the articles. The name may say that it goes from target to source.
     """
     base, index, articles = _files(file, base_of_dictd(file.path), ".index")
-    places = _checked([*dict.fromkeys(_places_of_dictd(base, index))], base, ".index", index, articles)
+    places = [*dict.fromkeys(_checked([*_places_of_dictd(base, index)], base, ".index", index, articles))]
     texts = ((word, articles[begin : begin + size].decode(errors="replace")) for word, begin, size in places)
     read = ((_as_written(folded, text.partition("\n")[0]), text) for folded, text in texts)
     found = ((word, _texts([("m", text.partition("\n")[2])]) if word else []) for word, text in read)

@@ -456,7 +456,7 @@ def test_a_cell_may_list_numbers_without_brackets(tmp_path: Path, content: str) 
     (tmp_path / "x").write_text(content)
     found = read_vectors(tmp_path / "x", language="fr")
     assert found.words == ("roi", "reine")
-    assert found.matrix.tolist() == np.float32([[1, 2.5, 3], [2, 3, 0.4]]).tolist()
+    assert found.matrix.tolist() == np.array([[1, 2.5, 3], [2, 3, 0.4]], np.float32).tolist()
 
 
 def test_lists_in_yaml_are_vocabularies(tmp_path: Path) -> None:
