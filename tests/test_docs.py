@@ -278,3 +278,24 @@ def test_what_is_shown_is_compared() -> None:
     ):
         with pytest.raises(AssertionError, match="is not"):
             agree(printed, shown)
+
+
+@pytest.mark.parametrize(
+    ("wish", "page"),
+    [
+        ("license", "faq"),
+        ("plot", "how-to/look"),
+        ("how sure", "how-to/look"),
+        ("terminology", "how-to/find-terms"),
+        ("domain", "how-to/find-terms"),
+        ("bert", "how-to/use-encoder"),
+        ("phrases", "how-to/translate-text"),
+        ("example sentences", "how-to/examples"),
+        ("small corpus", "how-to/low-resource"),
+        ("gpu", "how-to/large-files"),
+        ("xlm", "how-to/sentence-systems"),
+    ],
+)
+def test_a_search_for_a_wish_finds_its_page(wish: str, page: str) -> None:
+    text = " ".join((PAGES / f"{page}.md").read_text(encoding="utf-8").split())
+    assert re.search(rf"\b{wish}\b", text, re.IGNORECASE), page

@@ -33,10 +33,11 @@ from muse.evaluation.score import (
 from muse.lexicon import OTHER_LANGUAGES, Lexicon, spelling_note
 from muse.orthography import casefolded
 from muse.ranking.ranker import Ranker
+from muse.search.bidirectional_search import BidirectionalSearch
 from muse.search.exact import nearest, zero_places
 from muse.search.retrieval import Retrieval
 from muse.space import Space
-from muse.space.derived import AnswersBy
+from muse.space.derived import HUBNESS_K, AnswersBy
 from muse.vectors import WordIndex
 
 BANDS = (1_000, 5_000, 20_000)  # the last rank of each band; a further band has the rest
@@ -125,7 +126,12 @@ def hubness(space: Space, source: str, target: str, retrieval: Retrieval, *, k: 
     0 if all targets occur equally often, large if a few hubs occur very often. CSLS lowers it.
     """
     x, y = space.tensor(source), space.tensor(target)
-    found = nearest(x, y, k, bias=space.bias(source, target, retrieval), backend=retrieval.backend)
+    if retrieval.method == "nn" and k == HUBNESS_K and space.lacks_exact_hubness(source, target):
+        both = BidirectionalSearch(x, y, retrieval.backend).nearest(k)  # CSLS needs the other direction
+        space.keep_hubness(source, target, both)
+        found = both.of_source
+    else:
+        found = nearest(x, y, k, bias=space.bias(source, target, retrieval), backend=retrieval.backend)
     counts = np.bincount(found.indices.cpu().numpy().ravel(), minlength=len(y))  # (m,)
     order = np.argsort(-counts, kind="stable")[:LARGEST]
     words = space.vectors(target).words

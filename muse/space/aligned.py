@@ -22,6 +22,7 @@ from muse.files.space_manifest import Manifest
 from muse.normalise import Normalisation
 from muse.progress import Progress
 from muse.search.approximate import Approximation
+from muse.search.bidirectional_search import BothDirections
 from muse.search.retrieval import Retrieval
 from muse.space.derived import (
     AnswersBy,
@@ -270,6 +271,16 @@ class Space:
                 return retrieval.bias(self.tensor(source), self.tensor(target), tick)
 
         return self.once(retrieval, (source, target), found)
+
+    def lacks_exact_hubness(self, source: str, target: str) -> bool:
+        """Whether the hubness between two languages is to be exact and is not known yet."""
+        known = self.hubness(source, target), self.hubness(target, source)
+        return any(one is None for one in known) and not self.is_approximate(source, target)
+
+    def keep_hubness(self, source: str, target: str, nearest: BothDirections) -> None:
+        """Keep the hubness that follows from the HUBNESS_K nearest neighbours of both languages."""
+        for way, found in zip(((source, target), (target, source)), nearest, strict=True):
+            self._found["hubness", *way] = found.scores.mean(dim=1)
 
     def find_hubness(self, source: str, target: str) -> tuple[Tensor, Tensor]:
         """The hubness (n,) and (m,) of both languages against one another: known, or found now."""

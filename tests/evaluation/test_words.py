@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from muse.evaluation.words import (
     warn_of_dictionary,
 )
 from muse.lexicon import Lexicon, Pair
+from muse.search.bidirectional_search import SimilarityMatrix
 from muse.search.retrieval import Retrieval
 from muse.space import Space
 from muse.vectors import Matrix
@@ -257,6 +259,23 @@ def test_csls_is_less_hubby() -> None:
     nn, csls = (hubness(space, "fr", "en", Retrieval(method)) for method in ("nn", "csls"))
     assert csls.skewness < 0.8 * nn.skewness
     assert csls.never < nn.never
+
+
+def test_one_search_counts_hubs_and_finds_the_hubness(monkeypatch: pytest.MonkeyPatch) -> None:
+    space, other = noisy_space(0), noisy_space(0)
+    known = other.find_hubness("fr", "en")
+    searches, whole = list[object](), SimilarityMatrix.of
+
+    def counted(*given: Any) -> SimilarityMatrix:
+        searches.append(given)
+        return whole(*given)
+
+    monkeypatch.setattr(SimilarityMatrix, "of", counted)
+    assert hubness(space, "fr", "en", Retrieval("nn")) == hubness(other, "fr", "en", Retrieval("nn"))
+    assert hubness(space, "fr", "en", Retrieval()) == hubness(other, "fr", "en", Retrieval())
+    for one, two in zip(known, space.find_hubness("fr", "en"), strict=True):
+        np.testing.assert_allclose(one, two, rtol=1e-6)
+    assert len(searches) == 1
 
 
 def test_a_space_without_hubs() -> None:
