@@ -373,7 +373,7 @@ _LAST_NUMBER = rb"(?![^\n]*\s[-+.\d]+(?:[eE][-+]?\d+)?\s*(?:\n|\Z))"  # not as a
 _XML = _LAST_NUMBER + rb"\0*[\xef\xbb\xbf\xff\xfe\0 \t\r\n]*<\0?(?:\?\0?x\0?m\0?l|T\0?E\0?I[\s\0>.]"
 _XML += rb"|t\0?[mb]\0?x[\s\0>]|m\0?a\0?r\0?t\0?i\0?f[\s\0>]|!\0?D\0?O\0?C\0?T|h\0?t\0?m\0?l[\s\0>])"
 
-_ZARR = "np.save('vectors.npy', zarr.open({path})[:]); of a group, zarr.open({path})['NAME'][:]"
+_ZARR = "np.save('vectors.npy', zarr.open({path})[:]); of a group, zarr.open({path}, path='NAME')[:]"
 
 
 def _qdrant_command(file: Beginning) -> str:

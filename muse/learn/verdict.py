@@ -43,10 +43,8 @@ NULL_DRAWS = 2
 CROWDED = 0.6  # a null that no pair of languages has reached: .57 at most
 FEW_WORDS = 1_000
 UNTELLING = 0.9  # a null beside which no agreement convinces: the vectors have hardly any directions
-NEAR, ALIKE = (
-    10,
-    0.9,
-)  # a neighbour, and a median cosine with it beyond which words are alike; of real ones .7
+# A neighbour, and a median cosine with it beyond which words are alike; of real ones .7.
+NEAR, ALIKE = 10, 0.9
 MORE_DRAWS = 4  # of the null, where it is crowded or of few words
 FLOOR = 0.01  # rates are clipped to 0.01 and 0.99: beyond, their odds rest on a handful of pairs
 LEAST_OWN = 0.3  # of the words: with fewer, the two vocabularies are of one language
@@ -328,17 +326,17 @@ def _own_agreement(
     Foreign words in a text, and rows copied from the other side, predict one another by a mapping that
     translates no other word; the others have to predict themselves alone.
     """
-    if own is not None:
-        pairs = pairs[own.to(pairs.device)[pairs[:, 0]]]
-    found = _agreement(x, y, pairs, DRAWS, rng)
+    among = None if own is None else own[pairs[:, 0].cpu()]
+    found = _agreement(x, y, pairs, DRAWS, rng, among)
     border = _border(found.cosines)
     if math.isinf(border):
         return found
-    mapped, keys = both_mapped(x, y, procrustes(x[pairs[:, 0]], y[pairs[:, 1]]))
+    fitted = pairs if among is None else pairs[among.to(pairs.device)]
+    mapped, keys = both_mapped(x, y, procrustes(x[fitted[:, 0]], y[fitted[:, 1]]))
     if float(((mapped @ keys.T).amax(dim=1) > border).double().mean()) > 1 - LEAST_OWN:
         return found  # nearly all words are of the higher kind: the mapping has only not found them yet
-    others = pairs[torch.from_numpy(found.cosines <= border).to(pairs.device)]  # nan are neither
-    return min(found, _agreement(x, y, others, DRAWS, rng), key=lambda one: one.rate)
+    others = torch.from_numpy(found.cosines <= border)  # nan are neither
+    return min(found, _agreement(x, y, pairs, DRAWS, rng, others), key=lambda one: one.rate)
 
 
 def _border(cosines: NDArray[np.float64]) -> float:
@@ -353,19 +351,27 @@ def _border(cosines: NDArray[np.float64]) -> float:
     return float(known[best]) if between[best] > TWO_KINDS * known.var() else math.inf
 
 
-def _agreement(x: Tensor, y: Tensor, pairs: Tensor, draws: int, rng: np.random.Generator) -> _Agreement:
-    """The mean share of held-out pairs that a mapping fitted to a draw of the others recovers."""
-    fitted = min(FITTED_PAIRS_PER_DIMENSION * min(x.shape[1], y.shape[1]), len(pairs) // 2)
+def _agreement(
+    x: Tensor, y: Tensor, pairs: Tensor, draws: int, rng: np.random.Generator, among: Tensor | None = None
+) -> _Agreement:
+    """The mean share of held-out pairs that a mapping fitted to a draw of the others recovers.
+
+    Where only some pairs are `among` them (p,), the random numbers drawn are those of all.
+    """
+    among = torch.ones(len(pairs), dtype=torch.bool) if among is None else among
+    count = int(among.sum())
+    fitted = min(FITTED_PAIRS_PER_DIMENSION * min(x.shape[1], y.shape[1]), count // 2)
     if fitted == 0:
         return _Agreement(0.0, 0)
     rates, cosines = [], torch.full((draws, len(pairs)), torch.nan)
     for draw in range(draws):
         shuffled = torch.from_numpy(rng.permutation(len(pairs)))
+        shuffled = shuffled[among[shuffled]]
         known, held_out = (pairs[part.to(pairs.device)] for part in (shuffled[:fitted], shuffled[fitted:]))
         mapped, keys = both_mapped(x, y, procrustes(x[known[:, 0]], y[known[:, 1]]))
         rates.append(float(recovered(mapped, keys, held_out).double().mean()))
         cosines[draw, shuffled[fitted:]] = (mapped[held_out[:, 0]] * keys[held_out[:, 1]]).sum(dim=1).cpu()
-    return _Agreement(float(np.mean(rates)), len(pairs) - fitted, cosines.nanmean(dim=0).double().numpy())
+    return _Agreement(float(np.mean(rates)), count - fitted, cosines.nanmean(dim=0).double().numpy())
 
 
 def _label(confidence: float) -> str:

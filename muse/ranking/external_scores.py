@@ -44,6 +44,9 @@ SCALES = np.append(0, np.geomspace(0.05, 20, 27))  # tried, of 1 / temperature, 
 MOST_SCALE = 1.4
 SUBTRACTED = 0.75
 LEAST_SCALE = 0.1  # of scores that know something: a lower one is chance
+# The first row of each band of words, most frequent first: an encoder knows names and rare words better than
+# the words that hold sentences together, of which the vectors know most.
+BANDS = (0, 500)
 FREQUENT = 10_000  # words whose answers say how many are wrong
 OTHERS = 5  # candidates behind the answer, by which the rates of wrong translations are known
 
@@ -205,25 +208,31 @@ def _best(pairs: Numbers, scores: Doubles, count: int) -> tuple[Numbers, Matrix]
 
 @dataclass(frozen=True, eq=False)
 class SoftmaxOdds:
-    """The log odds, against chance, of the softmax of `scale` times the CSLS over each word's candidates.
+    """The log odds, against chance, of the softmax of a scale times the CSLS over each word's candidates.
 
-    From the CSLS what it owes to spelling is subtracted, by the `slopes` (k,) of how alike words are spelled.
+    Words of each band of BANDS have their own of the `scales` (b,). From the CSLS what it owes to spelling is
+    subtracted, by the `slopes` (k,) of how alike words are spelled.
     """
 
-    scale: float
+    scales: Doubles
     slopes: Matrix
 
     @property
     def informs(self) -> bool:
         """Whether the scores say anything."""
-        return self.scale > 0
+        return bool(self.scales.any())
 
     def __call__(self, said: Matrix, alike: Matrix, words: Numbers) -> Doubles:
         """The log odds (c,) by CSLS (c,) of candidates of `words` (c,), those of one together; nan has 0.
 
         `alike` (c, k) is how alike a word and its candidate are spelled, by several measures.
         """
-        return _against_chance(self.scale * (said - alike @ self.slopes), words)
+        return _against_chance(self.scales[_band(words)] * (said - alike @ self.slopes), words)
+
+
+def _band(words: Numbers) -> Numbers:
+    """The band of each word (c,)."""
+    return np.searchsorted(BANDS, words, side="right") - 1
 
 
 def _against_chance(values: Matrix | Doubles, words: Numbers) -> Doubles:
@@ -279,21 +288,25 @@ def measured_odds(
     firsts = candidates.firsts(log_odds)
     firsts = firsts[np.isfinite(said[firsts])]
     if not len(firsts):
-        return SoftmaxOdds(0.0, np.zeros(alike.shape[1], np.float32))
+        return SoftmaxOdds(np.zeros(len(BANDS)), np.zeros(alike.shape[1], np.float32))
     p, places = probability[firsts].astype(np.float64), candidates.places
-    spread = max(float(np.nanstd(said)), 1e-9)
+    spread, band = max(float(np.nanstd(said)), 1e-9), _band(places[firsts])
+    odds = [_against_chance(scale / spread * said, places)[firsts] for scale in SCALES]
+    likelihoods = np.log(p * np.exp(odds) + 1 - p)  # (s, a) of each scale and answer
 
-    def likelihood(scale: float) -> float:
-        odds = _against_chance(scale / spread * said, places)[firsts]
-        return float(np.log(p * np.exp(odds) + 1 - p).mean())
+    def scale_of(among: Flags) -> float:
+        often = p[among & (places[firsts] < FREQUENT)]
+        often = often if len(often) else p[among]
+        most = MOST_SCALE * (1 - often.mean()) / max(often.mean(), LEAST_RIGHT)
+        likeliest = SCALES[likelihoods[:, among].mean(axis=1).argmax()]
+        return float(min(likeliest, most)) / spread if likeliest >= LEAST_SCALE else 0.0
 
-    often = p[places[firsts] < FREQUENT] if places[firsts[0]] < FREQUENT else p
-    most = MOST_SCALE * (1 - often.mean()) / max(often.mean(), LEAST_RIGHT)
-    likeliest = max(SCALES, key=likelihood)
-    scale = float(min(likeliest, most)) / spread if likeliest >= LEAST_SCALE else 0.0
+    whole = scale_of(np.ones(len(p), bool))
+    parts = [band == one for one in range(len(BANDS))]
+    scales = [min(whole, scale_of(part)) if part.any() else whole for part in parts]
     wrong = np.isfinite(said)
     wrong[firsts] = False
-    return SoftmaxOdds(scale, SUBTRACTED * _slopes(said[wrong], alike[wrong], places[wrong]))
+    return SoftmaxOdds(np.array(scales), SUBTRACTED * _slopes(said[wrong], alike[wrong], places[wrong]))
 
 
 def _slopes(said: Matrix, alike: Matrix, words: Numbers) -> Matrix:

@@ -37,7 +37,6 @@ class ServeOptions(OneSpace, OwnTranslations, Backend, Seed, Device, Threads, Co
     ServeOptions,
     examples=(
         "muse serve embeddings/aligned/fr-en",
-        "muse serve SPACE --port 0 --json",
         "muse serve SPACE --api libretranslate --port 5000",
     ),
 )

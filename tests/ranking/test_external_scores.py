@@ -141,18 +141,18 @@ def test_the_temperature_of_a_mixture() -> None:
     candidates, scores, rng = mixture(share=0.3)
     alike = np.zeros((scores.size, 1), np.float32)
     odds = softmax_odds(candidates, scores, alike, 0.3)
-    assert odds.scale == pytest.approx(3, rel=0.25)
+    assert odds.scales[0] == pytest.approx(3, rel=0.25)
     found = odds(np.array([1, 0, np.nan, 2], np.float32), alike[:4], np.array([0, 0, 0, 1]))
-    shares = np.exp([odds.scale, 0]) / np.exp([odds.scale, 0]).sum()
+    shares = np.exp([odds.scales[0], 0]) / np.exp([odds.scales[0], 0]).sum()
     np.testing.assert_allclose(found, [*np.log(2 * shares), 0, 0], rtol=1e-5, atol=1e-9)
     knows_nothing = rng.permutation(scores.ravel()).reshape(scores.shape)
-    assert softmax_odds(candidates, knows_nothing, alike, 0.3).scale < 0.15
+    assert softmax_odds(candidates, knows_nothing, alike, 0.3).scales[0] < 0.15
 
 
 def test_scores_count_less_the_more_answers_are_right() -> None:
     candidates, scores, _ = mixture(share=0.8)
     alike = np.zeros((scores.size, 1), np.float32)
-    assert softmax_odds(candidates, scores, alike, 0.8).scale == pytest.approx(
+    assert softmax_odds(candidates, scores, alike, 0.8).scales[0] == pytest.approx(
         MOST_SCALE * 0.25 / scores.std(), rel=1e-3
     )
 

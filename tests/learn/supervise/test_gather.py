@@ -113,8 +113,13 @@ def test_a_dictionary_of_which_little_is_known(
 
 
 def test_a_dictionary_of_other_languages_is_named(caplog: pytest.LogCaptureFixture) -> None:
-    source, target, _ = pair(300)
-    pairs = [(f"fr{row}", f"en{row}") for row in range(30)] + [(f"de{row}", f"it{row}") for row in range(120)]
+    source, target, _ = pair(600)
+    # The translations of known words are known no more often than those of others.
+    known = [(row < 67, 37 <= row < 104) for row in range(150)]
+    pairs = [
+        (f"{'fr' if source else 'de'}{row}", f"{'en' if target else 'it'}{row}")
+        for row, (source, target) in enumerate(known)
+    ]
     pairs_of(Lexicon(tuple(pairs)), source, target)
     assert caplog.messages == [
         "is the dictionary of fr and en? 0 % of its pairs are two identical strings and 20 % are known; "
