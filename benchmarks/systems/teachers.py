@@ -3,6 +3,7 @@
     python -m benchmarks.systems.teachers --spaces FOLDER --out FILE.csv --work FOLDER [--lang fr,de]
         [--teachers nn,csls,evidence,encoder,pairs,oracle] [--seeds 0-2] [--kind multi30k] [--pieces 4000]
         [--steps 600] [--rate 2e-3] [--shared ../shared]
+    python -m benchmarks.systems.teachers --out FILE.csv --picture FILE.svg
 
 FOLDER of the spaces has LANG.none, LANG.5000 (with pairs) and LANG.encoder, aligned with English. A
 Transformer learns from text of two languages that share no sentence pair (translator_text.py), for three
@@ -29,6 +30,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any, NamedTuple
 from unittest import mock
 
@@ -37,6 +39,7 @@ import numpy as np
 from benchmarks.support.kept_rows import Row, append, read_rows
 from benchmarks.support.options import NEEDED, command_line
 from benchmarks.support.pairs import SHARED, find_pair
+from benchmarks.support.scatter import Point, scatter
 from benchmarks.support.tables import commit, header, muse, numbers, over_seeds, row, today
 from benchmarks.systems.inference_text import PIVOT, one_line
 from benchmarks.systems.translator import translated
@@ -216,12 +219,25 @@ def show(rows: Sequence[Mapping[str, str]]) -> None:
         row([*key, *(over_seeds(found[name]) if found.get(name) else "" for name in columns)])
 
 
+def points(rows: Sequence[Mapping[str, str]]) -> list[Point]:
+    """BLEU of each model against the share of words right, both directions; a series for each language."""
+    by_model = defaultdict[tuple[str, ...], list[Mapping[str, str]]](list)
+    for one in rows:
+        if one["steps"] != "0":
+            by_model[one["lang"], one["teacher"], one["seed"]].append(one)
+    found = []
+    for (lang, teacher, seed), rows_of in by_model.items():
+        right, bleu = (fmean(float(one[name]) for one in rows_of) for name in ("right", "bleu"))
+        found.append(Point(right, bleu, lang, f"{teacher}, seed {seed}", filled=seed == "0"))
+    return found
+
+
 def main() -> None:
     """Makes the rows that are missing, and prints the table."""
     asked = command_line(
         __doc__, out=NEEDED, spaces=Path, work=Path, lang="fr,de", teachers=",".join(KINDS), seeds="0-2",
         kind=("multi30k", f"of text and of test, of {', '.join(TESTS)}"), steps=600, rate=2e-3, pieces=4_000,
-        shared=SHARED,
+        shared=SHARED, picture=(Path, "an SVG to draw: BLEU against the share of words right"),
     )  # fmt: skip
     done = {tuple(one[name] for name in KEY) for one in read_rows(asked.out)}
     for seed in numbers(asked.seeds) if asked.spaces else []:
@@ -237,7 +253,10 @@ def main() -> None:
                     append(asked.out, made.rows(kind, seed, steps), COLUMNS)
                     took = time.perf_counter() - began
                     print(f"{language} {kind} {seed} {steps}: {took:.0f} s", file=sys.stderr, flush=True)
-    show(read_rows(asked.out))
+    show(rows := read_rows(asked.out))
+    if asked.picture:
+        drawn = scatter(points(rows), "words of the text translated right, %", "BLEU of the Transformer")
+        asked.picture.write_text(drawn, encoding="utf-8")
 
 
 if __name__ == "__main__":
