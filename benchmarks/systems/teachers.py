@@ -42,7 +42,7 @@ from benchmarks.support.pairs import SHARED, find_pair
 from benchmarks.support.scatter import Point, scatter
 from benchmarks.support.tables import commit, header, muse, numbers, over_seeds, row, today
 from benchmarks.systems.inference_text import PIVOT, one_line
-from benchmarks.systems.translator import translated
+from benchmarks.systems.translator import language_model, translated
 from benchmarks.systems.translator_text import TESTS, Text, test_pairs, written
 from muse.cli import commands
 from muse.files.plain_text import read_lines
@@ -97,6 +97,7 @@ class Bench:
         self.data, self.work = asked.shared / "data", asked.work
         self.text: Text = written(self.data, self.work, language, kinds=(asked.kind,), novels=0)
         self.links = {way: self._links(way) for way in self.ways}
+        self._lexicons = dict[tuple[str, Direction], Row]()  # whatever the seed
 
     def _links(self, way: Direction) -> Links:
         """The links of the words of the first language in parallel text, by a space aligned with pairs."""
@@ -186,23 +187,21 @@ class Bench:
             seconds = self.trained(teacher, seed, folder)
         sides = list(zip(*test_pairs(self.data, self.language, self.asked.kind), strict=True))
         for place, way in enumerate(self.ways):
-            options = ["--model", folder] if steps else [*teacher.options(way), "--lm", self._lm(way[1])]
+            options: list[str | Path] = ["--model", folder]
+            if not steps:
+                model = language_model(self.text, self.work, self.language, way[1])
+                options = [*teacher.options(way), "--lm", model]
+            if (kind, way) not in self._lexicons:
+                self._lexicons[kind, way] = self.lexicon(teacher, way)
             found = translated(options, way, (sides[place], sides[1 - place]), self.work)
             yield {
                 "lang": self.language, "text": self.asked.kind, "teacher": kind, "seed": seed, "steps": steps,
-                "direction": "-".join(way), **self.lexicon(teacher, way), "bleu": found["bleu"]["value"],
+                "direction": "-".join(way), **self._lexicons[kind, way], "bleu": found["bleu"]["value"],
                 "ci95_low": found["bleu"]["ci95"][0], "ci95_high": found["bleu"]["ci95"][1],
                 "chrf": found["chrf"]["value"], "seconds": seconds, "commit": commit(), "date": today(),
             }  # fmt: skip
         if steps:
             shutil.rmtree(folder)
-
-    def _lm(self, language: str) -> Path:
-        path: Path = self.work / f"{self.language}.{language}.arpa"
-        if not path.exists():
-            text = self.text.english if language == PIVOT else self.text.other
-            muse("train-lm", text, "--lang", language, "--out", path)
-        return path
 
 
 def show(rows: Sequence[Mapping[str, str]]) -> None:
@@ -240,9 +239,9 @@ def main() -> None:
         shared=SHARED, picture=(Path, "an SVG to draw: BLEU against the share of words right"),
     )  # fmt: skip
     done = {tuple(one[name] for name in KEY) for one in read_rows(asked.out)}
-    for seed in numbers(asked.seeds) if asked.spaces else []:
-        for language in asked.lang.split(","):
-            made = Bench(asked, language)
+    benches = {language: Bench(asked, language) for language in asked.lang.split(",")} if asked.spaces else {}
+    for seed in numbers(asked.seeds):
+        for language, made in benches.items():
             for kind in asked.teachers.split(","):
                 for steps in (0, asked.steps):
                     if steps == 0 and seed:

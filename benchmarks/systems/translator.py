@@ -125,11 +125,16 @@ class Bench:
 
     def language_model(self, language: str) -> list[str | Path]:
         """The options that use a language model of the text."""
-        path = self.asked.work / f"{self.asked.lang}.{language}.arpa"
-        if not path.exists():
-            text = self.text.english if language == PIVOT else self.text.other
-            muse("train-lm", text, "--lang", language, "--out", path)
-        return ["--lm", path]
+        return ["--lm", language_model(self.text, self.asked.work, self.asked.lang, language)]
+
+
+def language_model(text: Text, work: Path, other: str, language: str) -> Path:
+    """A language model of the side of a text that is in a language, English or the `other`, learned once."""
+    path = work / f"{other}.{language}.arpa"
+    if not path.exists():
+        side = text.english if language == PIVOT else text.other
+        muse("train-lm", side, "--lang", language, "--out", path)
+    return path
 
 
 def translated(

@@ -38,7 +38,7 @@ from muse.search.retrieval import Retrieval, check_count
 from muse.space import Space
 from muse.space import load_space as load_aligned
 from muse.space.derived import AnswersBy
-from muse.space.new_words import of_row
+from muse.space.new_words import name_of_row, of_row
 from muse.space.saving import copy_space
 from muse.text.strings import all_strings, check_word
 from muse.translate.glossary import Glossary, with_probable
@@ -249,7 +249,7 @@ class InteractiveSpace(Space):
         if (row := self._row(word)) is not None:
             way = direction_of(self, src, tgt)
             new = of_row(way[0], row)
-            words = [word := new.vectors.words[0]]
+            words = [word := name_of_row(row)]
         elif isinstance(word, str) or not isinstance(word, Iterable):
             check_word(word)
             words = [word]
@@ -307,11 +307,11 @@ class InteractiveSpace(Space):
         sum of some, they are the nearest words of `lang`, by default the pivot.
         """
         if (row := self._row(word)) is not None:
-            lang, new = lang or self.pivot, of_row(lang or self.pivot, row)
+            lang = lang or self.pivot
             best = nearest_rows(torch.from_numpy(row)[None].to(self.device), self.tensor(lang), top)
             found = zip(best.indices[0].tolist(), best.scores[0].tolist(), strict=True)
             near = [(self.vectors(lang).words[place], cosine) for place, cosine in found]
-            return Nearest(near, new.vectors.words[0], lang)
+            return Nearest(near, name_of_row(row), lang)
         check_word(word)
         named = str(word)
         lang = language_of(self, [named], choice="lang") if lang is None else lang

@@ -139,10 +139,13 @@ class _LeastSure:
 
     def _helper(self) -> Path | None:
         """A space of other text where spaces usually are that is aligned and knows both languages."""
+        if self.options.help_from is not None:
+            return None
+        pair = self.language, self.report.target
         for folder in (*spaces_in(ALIGNED), *filter(is_space, [DEMO])):
-            made, pair = read_manifest(folder), {self.language, self.report.target}
-            if pair <= {*made.languages} and made.verdict_on(*pair).label == "aligned":
-                return None if self.options.help_from else folder
+            made = read_manifest(folder)
+            if {*pair} <= {*made.languages} and made.verdict_on(*pair).label == "aligned":
+                return folder
         return None
 
     def _give_pairs(self) -> Remedy:

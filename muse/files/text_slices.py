@@ -61,8 +61,7 @@ def slices(path: Path, column: str | None = None, size: int = SLICE) -> list[Tex
     """The slices of a text, of a Parquet file, or of all files of a folder in the order of their names.
 
     A compressed text, which can only be read from its start, is one slice, and so is one whose lines end in
-    CR alone. Raise BadFile if there is
-    nothing to read.
+    CR alone. Raise BadFile if there is nothing to read.
     """
     found: list[TextSlice] = []
     for file in files_of(path):

@@ -35,6 +35,7 @@ from muse.learn.refine import FIRST_ROUNDS, rounds
 from muse.learn.transport import TransportConfig, mapping_by_transport
 from muse.normalise import normalise
 from muse.procrustes import both_mapped, procrustes, rotation
+from muse.search.exact import nearest
 from muse.search.retrieval import Retrieval, mutual_neighbours, recovered
 
 FITTED_PAIRS_PER_DIMENSION = 4  # with 2 a half-right mapping passed, with half of all pairs it failed
@@ -289,7 +290,7 @@ def null_agreement(pair: LanguagePair, rng: np.random.Generator) -> NullRate:
 
 def _likeness(rows: Tensor) -> float:
     """The median cosine of rows (n, d) with their NEAR-th neighbour among them; 0 of fewer rows."""
-    return float((rows @ rows.T).topk(NEAR + 1, dim=1).values[:, -1].median()) if len(rows) > NEAR else 0.0
+    return float(nearest(rows, rows, NEAR + 1).scores[:, -1].median()) if len(rows) > NEAR else 0.0
 
 
 def _null_draw(own: Tensor, other: Tensor, rng: np.random.Generator) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 from muse.errors import BadSetting
 from muse.evaluation.score import gold_name
 from muse.exchange import lexicon_from
+from muse.files.atomic import atomic_path
 from muse.ranking.lookup import known_entries
 from muse.ranking.ranker import translate_words
 from muse.report.charts import map_drawing
@@ -33,7 +34,8 @@ class Plot(NamedTuple):
 
     def save(self, path: Path | str) -> Path:
         """Where it was written."""
-        Path(path).write_text(self.svg, encoding="utf-8")
+        with atomic_path(Path(path)) as partial:
+            partial.write_text(self.svg, encoding="utf-8")
         return Path(path)
 
 
@@ -43,7 +45,8 @@ def plot(space: Space, way: tuple[str, str], words: Sequence[str] | None = None)
     if words is None:
         pairs = frequent_pairs(space, *way)[:MOST_PAIRS]
     else:
-        known = [word for word in dict.fromkeys(words) if word in known_entries(space, way[0], words)]
+        entries = known_entries(space, way[0], words)
+        known = [word for word in dict.fromkeys(words) if word in entries]
         found = translate_words(space, known, source=way[0], target=way[1], top=1)
         rows = [(source.index[one.word], target.index[one[0].target]) for one in found if one]
         pairs = np.array(rows, np.int64).reshape(-1, 2)

@@ -98,9 +98,14 @@ class NewWords(ShortRepr):
         return self.into_space(self.vectors.rows(words))
 
 
+def name_of_row(row: Matrix) -> str:
+    """What a row (k,) without a word is called: its first numbers."""
+    return f"[{', '.join(f'{one:.3f}' for one in row[:3].tolist())}, ...]"
+
+
 def of_row(language: str, row: Matrix) -> NewWords:
-    """A row (k,) in the space as the only new word of a language, which is called by its first numbers."""
-    name = f"[{', '.join(f'{one:.3f}' for one in row[:3].tolist())}, ...]"
+    """A row (k,) in the space as the only new word of a language."""
+    name = name_of_row(row)
     held = WordVectors(Path(name), [name], lambda _: False, lambda words: np.stack([row] * len(words)))
     return NewWords(language, held, lambda rows: rows)
 

@@ -35,10 +35,7 @@ class ServeOptions(OneSpace, OwnTranslations, Backend, Seed, Device, Threads, Co
 
 @command(
     ServeOptions,
-    examples=(
-        "muse serve embeddings/aligned/fr-en",
-        "muse serve SPACE --api libretranslate --port 5000",
-    ),
+    examples=("muse serve embeddings/aligned/fr-en", "muse serve SPACE --api libretranslate --port 5000"),
 )
 def serve(options: ServeOptions) -> None:
     """Explore a SPACE in the browser.
@@ -69,10 +66,8 @@ def serve(options: ServeOptions) -> None:
             from muse.web.app import create_app, ended_by_signals, make_server
             from muse.web.app import serve as answer
 
-            app, where = (
-                create_app(explorer, hosts=known_hosts(options.host), api=options.api),
-                url(listening),
-            )
+            app = create_app(explorer, hosts=known_hosts(options.host), api=options.api)
+            where = url(listening)
             shown = {"url": where, "space": str(options.space)}
             with ended_by_signals(make_server(app)) as server:
                 echo(json.dumps(shown) if options.as_json else f"{options.space}: {where}")
