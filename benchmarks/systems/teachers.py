@@ -158,8 +158,8 @@ class Bench:
             "right": 100 * float(np.average(found, weights=[counts[word] for word in words])),
         }  # fmt: skip
 
-    def trained(self, teacher: Teacher, seed: int, folder: Path) -> float:
-        """Trains a model from a teacher; the seconds of the training."""
+    def trained(self, teacher: Teacher, seed: int, folder: Path, *more: str | Path) -> float:
+        """Trains a model from a teacher, with `more` options; the seconds of the training."""
         asked = self.asked
         words = asked.steps * 3 // 4
         settings = {
@@ -175,7 +175,7 @@ class Bench:
                 "--encoder", "space", "--decoder", "space", "--rate", str(asked.rate),
                 *(part for name, value in settings.items() for part in ("--set", f"{name}={value}")),
                 "--epochs", epochs, "--patience", epochs, "--seed", str(seed), "--threads", "1", "--json",
-                "--out", str(folder),
+                "--out", str(folder), *map(str, more),
             ], standalone_mode=False)  # fmt: skip
         return time.perf_counter() - began
 
@@ -185,23 +185,31 @@ class Bench:
         folder, seconds = self.work / f"{self.language}.{kind}.{seed}", 0.0
         if steps:
             seconds = self.trained(teacher, seed, folder)
-        sides = list(zip(*test_pairs(self.data, self.language, self.asked.kind), strict=True))
-        for place, way in enumerate(self.ways):
+        for way in self.ways:
             options: list[str | Path] = ["--model", folder]
             if not steps:
                 model = language_model(self.text, self.work, self.language, way[1])
                 options = [*teacher.options(way), "--lm", model]
             if (kind, way) not in self._lexicons:
                 self._lexicons[kind, way] = self.lexicon(teacher, way)
-            found = translated(options, way, (sides[place], sides[1 - place]), self.work)
             yield {
                 "lang": self.language, "text": self.asked.kind, "teacher": kind, "seed": seed, "steps": steps,
-                "direction": "-".join(way), **self._lexicons[kind, way], "bleu": found["bleu"]["value"],
-                "ci95_low": found["bleu"]["ci95"][0], "ci95_high": found["bleu"]["ci95"][1],
-                "chrf": found["chrf"]["value"], "seconds": seconds, "commit": commit(), "date": today(),
+                "direction": "-".join(way), **self._lexicons[kind, way], **self.scores(options, way),
+                "seconds": seconds, "commit": commit(), "date": today(),
             }  # fmt: skip
         if steps:
             shutil.rmtree(folder)
+
+    def scores(self, options: Sequence[str | Path], way: Direction) -> Row:
+        """BLEU with its interval, and chrF, of the test set translated with these options."""
+        pairs = test_pairs(self.data, self.language, self.asked.kind)
+        lines, references = zip(*(pair if way[0] == PIVOT else pair[::-1] for pair in pairs), strict=True)
+        found = translated(options, way, (lines, references), self.work)
+        bleu = found["bleu"]
+        return {
+            "bleu": bleu["value"], "ci95_low": bleu["ci95"][0], "ci95_high": bleu["ci95"][1],
+            "chrf": found["chrf"]["value"],
+        }  # fmt: skip
 
 
 def show(rows: Sequence[Mapping[str, str]]) -> None:
