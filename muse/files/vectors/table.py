@@ -474,7 +474,7 @@ def _warn_of_shared(path: Path, words: Sequence[str], matrix: Matrix) -> None:
         ((row, largest),) = same.most_common(1)
         word = next(words[place] for place in places if matrix[place].tobytes() == row)
         log.warning(
-            "%s: %d of %d words share the vector of another word, %d of them that of %r; as translations "
+            "%s: %d of %d words with the vector of another word, %d of them with that of %r; as translations "
             "they cannot be told apart",
             path, shared, len(words), largest - 1, word,
         )  # fmt: skip
