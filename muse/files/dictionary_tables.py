@@ -459,7 +459,8 @@ def _could_be_a_pair(line: str) -> bool:
 # Formats
 
 
-_COLUMNS = dict(zip(Entry._fields, (str, str, float, int, float), strict=False))  # without other forms
+# Without other forms.
+_COLUMNS = dict(zip(Entry._fields, (str, str, float, int, float), strict=False)) | {"frequency_rank": int}
 
 
 def _format(
@@ -472,7 +473,7 @@ def _format(
     @contextmanager
     def write(path: Path, languages: Languages | None) -> Iterator[Append]:
         with tables.table_writer(path, _COLUMNS, name) as append:
-            yield lambda entry, place: append(entry[:5])
+            yield lambda entry, place: append((*entry[:5], entry.frequency_rank))
 
     return DictionaryFormat(
         name, lambda file: _pairs_of_table(table(file), file), kind=kind, is_text=is_text, write=write,

@@ -264,7 +264,7 @@ def dictionary_writer(
     ...     with dictionary_writer(path, form="tsv") as write:
     ...         write(Entry("cat", "chat", 0.5, 1, 0.875))
     ...     path.read_text()
-    'source\ttarget\tscore\trank\tprobability\ncat\tchat\t0.5\t1\t0.875\n'
+    'source\ttarget\tscore\trank\tprobability\tfrequency_rank\ncat\tchat\t0.5\t1\t0.875\t\n'
     """
     made = written_formats().get(form)
     if made is None or made.write is None:

@@ -505,18 +505,21 @@ def _sheet(path: Path, columns: Columns) -> Iterator[WriteRow]:
     sheet = book.create_sheet("muse")
     sheet.freeze_panes = "A2"  # the header stays in sight
     letters = [*map(get_column_letter, range(1, len(columns) + 1))]
-    for letter, kind in zip(letters, columns.values(), strict=True):
-        sheet.column_dimensions[letter].width = _WIDTHS[kind is str]
+    for letter, (name, kind) in zip(letters, columns.items(), strict=True):
+        # With room for the button of the filter.
+        sheet.column_dimensions[letter].width = max(_WIDTHS[kind is str], len(name) + 4)
 
-    def cell(value: Cell) -> Any:
+    def cell(name: str, value: Cell) -> Any:
         made = WriteOnlyCell(sheet, value if not isinstance(value, float) else float(_shown(value)))
         if isinstance(value, str):
             made.data_type = "s"  # openpyxl would take =... for a formula, and #N/A for an error
+        elif name == "probability":
+            made.number_format = "0%"
         return made
 
     def append(row: Row) -> None:
         check_rows(path, "xlsx", next(places))
-        sheet.append([cell(value) for value in row])
+        sheet.append([*map(cell, columns, row)])
 
     try:
         with replaced(path) as stream:
