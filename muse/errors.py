@@ -43,6 +43,15 @@ def shortened(message: str) -> str:
     return message if len(message) <= LONGEST_MESSAGE else f"{message[: half - 1]}…{message[-half:]}"
 
 
+def counted(count: int, one: str) -> str:
+    """The number and what it counts, whose plural is regular.
+
+    >>> counted(1, "pair"), counted(2, "pair")
+    ('1 pair', '2 pairs')
+    """
+    return f"{count} {one}" if count == 1 else f"{count} {one}s"
+
+
 E = TypeVar("E", bound="MuseError")
 
 

@@ -21,7 +21,8 @@ Find = Callable[[str], int | None]  # the row of a word, None without one
 class Entry(NamedTuple):
     """One line of a dictionary; `rank` is the place among the word's translations, from 1.
 
-    `forms` are the other forms of a word that stands for all of them.
+    `forms` are the other forms of a word that stands for all of them. `frequency_rank` is the place of the
+    source word in its vocabulary, from 1, the most frequent.
     """
 
     source: str
@@ -30,6 +31,7 @@ class Entry(NamedTuple):
     rank: int
     probability: float | None = None
     forms: tuple[str, ...] = ()
+    frequency_rank: int | None = None
 
 
 class PairLine(NamedTuple):

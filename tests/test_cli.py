@@ -454,7 +454,7 @@ def test_a_space_in_a_folder_of_another_account(
 
 def test_a_gold_dictionary_that_covers_nothing(muse: Command, space: Path) -> None:
     (space.parent / "gold.txt").write_text("chat cat\n")
-    refused(muse(*uses(space)["evaluate"]), "none of 1 pairs")
+    refused(muse(*uses(space)["evaluate"]), "none of 1 pair")
     (space.parent / "gold.txt").write_text("en20 fr20\n")
     refused(muse(*uses(space)["evaluate"]), "swap --src and --tgt")
 

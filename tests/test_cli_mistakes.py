@@ -166,7 +166,7 @@ def test_text_in_another_language_is_noticed(muse: Command, here: Path) -> None:
     (here / "text").write_text("fr20 fr21 fr22\n")
     ended = muse("encode", "space", "--lang", "en", "--input", "text", "--out", "x.npy")
     assert ended.code == 0
-    assert "3 of 3 tokens have no vector: is the text in en?" in ended.err
+    assert "3 of 3 tokens without a vector: is the text in en?" in ended.err
 
 
 def test_a_missing_library_is_named_with_its_remedy(

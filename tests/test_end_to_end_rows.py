@@ -291,7 +291,7 @@ def test_the_chunks_of_documents_are_learned_from_and_paired_in_their_order(
     ended = muse(*_arguments(tmp_path, tmp_path / "space", "a.jsonl", "b.jsonl", *pairs))
     assert ended.code == 0
     assert "ids repeat (60 of them, such as" in ended.err
-    assert "59 pairs have ids of several rows, as many on both sides" in ended.err
+    assert "59 pairs with ids of several rows, as many on both sides" in ended.err
     assert "left out 1 of 60 pairs, whose ids have several rows" in ended.err
     space = load_space(tmp_path / "space")
     assert (len(space.vectors("a")), len(space.vectors("b"))) == (240, 239)

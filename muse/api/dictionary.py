@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from muse.errors import BadSetting, named_as_in_python
+from muse.errors import BadSetting, counted, named_as_in_python
 from muse.evaluation.score import gold_name
 from muse.evaluation.words import WordScore, evaluate_words, warn_of_dictionary
 from muse.exchange import lexicon_from
@@ -86,7 +86,9 @@ def _written(made: Iterable[Entry], write: Write, form: str, out: Path) -> Itera
             left_out += 1
         yield entry
     if left_out:
-        log.warning("%s: left out %d pairs that the format %s cannot hold; jsonl can", out, left_out, form)
+        log.warning(
+            "%s: left out %s that the format %s cannot hold; jsonl can", out, counted(left_out, "pair"), form
+        )
 
 
 @takes(Translated)

@@ -337,7 +337,7 @@ def _of_pairs(lexicon: Lexicon, path: Path | None, source: Vectors, target: Vect
             f"{path}: at least one pair must be of words of {languages}, got 0 of {len(lexicon)}; check the "
             "order of the languages and the letters' case (--lower)"
         )
-    found = f"{len(known)} of {len(lexicon)} pairs are of words of {languages}"
+    found = f"{len(known)} of {len(lexicon)} pairs of words of {languages}"
     if lexicon.looks_swapped(source.index, target.index):
         other = lexicon.known(target.index, source.index)
         log.warning("%s: %s, but %d with its columns swapped; swap them", path, found, other)

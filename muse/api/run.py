@@ -30,7 +30,7 @@ from muse.api.inputs import (
 from muse.api.outcome import AlignResult, differences, manifest_entry, provenance, signature_of, weakest
 from muse.api.settings import check, check_files, checked_corpora, checked_texts, settings_of, train_vectors
 from muse.api.space import InteractiveSpace
-from muse.errors import BadSetting, Mismatch, MuseError, named_as_in_python
+from muse.errors import BadSetting, Mismatch, MuseError, counted, named_as_in_python
 from muse.files.atomic import only_writer
 from muse.files.source import is_stream
 from muse.files.space_folder import MANIFEST, checksum
@@ -233,8 +233,8 @@ def _of_repeated(config: AlignConfig, inputs: RunInputs) -> AlignConfig:
     found = config.lexicon.pairs_of_rows(source.vectors.index, inputs.target.vectors.index)
     if found.replaced:
         log.info(
-            "%s: %d pairs have ids of several rows, as many on both sides, which are paired in their order",
-            config.dictionary, found.replaced,
+            "%s: %s with ids of several rows, as many on both sides, which are paired in their order",
+            config.dictionary, counted(found.replaced, "pair"),
         )  # fmt: skip
     if found.left_out:
         log.warning(

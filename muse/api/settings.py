@@ -224,12 +224,13 @@ def checked_corpora(config: AlignConfig) -> dict[str, list[Path]]:
 
 def train_vectors(texts: Mapping[str, Path], seed: int, progress: Progress) -> None:
     """Trains vectors on the text of each language."""
-    for language, text in texts.items():
+    for language, text, following in zip(texts, texts.values(), [*texts, ""][1:], strict=True):
         made = load("embedding.training").embed(
             [text], vectors_of(language), language=language, progress=progress,
             config=load("embedding.config").EmbedConfig(seed=seed, threads=torch.get_num_threads()),
         )  # fmt: skip
-        log.info("%s words in %s, from %s tokens", f"{made.words:,}", made.out, f"{made.tokens:,}")
+        after = f"; {following} follows" if following else ""
+        log.info("%s words in %s, from %s tokens%s", f"{made.words:,}", made.out, f"{made.tokens:,}", after)
 
 
 def vectors_of(language: str) -> Path:

@@ -3,13 +3,16 @@
 import importlib.util
 import os
 import platform
+import re
 from contextlib import suppress
-from typing import Any
+from typing import Any, cast
+
+import click
 
 from muse.commands.command import command
 from muse.commands.outputs import Report
 from muse.installation import EXTRAS, __version__, install_extra
-from muse.options import Common, Threads
+from muse.options import Common, Threads, option
 
 PACKAGES = (
     "numpy scipy scikit-learn torch faiss-cpu faiss-gpu fasttext-community rapidfuzz sacremoses click".split()
@@ -26,7 +29,7 @@ PURPOSES = {
     "ray": "more than one machine: muse encode, muse mine and muse induce with --ray",
     "segment": "the words of Chinese, Japanese, Thai, Khmer, Lao and Burmese, written without spaces",
     "spacy": "vectors of spaCy pipelines, to read and as muse export writes them",
-    "tables": "Excel sheets and Parquet: muse translate --out, muse induce, dictionaries",
+    "tables": "Excel sheets and Parquet: muse translate --out, muse induce, muse terms, dictionaries",
     "transformers": "a Hugging Face encoder as the backbone: muse train --backbone",
     "web": "muse serve: the explorer in the browser",
 }
@@ -35,14 +38,21 @@ PURPOSES = {
 class DoctorOptions(Common, Threads):
     """The options of `muse doctor`."""
 
+    task: str | None = option(None, argument=True, metavar="[COMMAND]")
 
-@command(DoctorOptions, examples=("muse doctor", "muse doctor --json"))
+
+@command(DoctorOptions, examples=("muse doctor", "muse doctor serve"))
 def doctor(options: DoctorOptions) -> Report:
     """Print what is installed and what is missing.
 
-    This covers versions, threads, the GPU, the faiss build, and what each optional extra is for.
+    This covers versions, threads, the GPU, the faiss build, and what each optional extra is for. With a
+    COMMAND, such as serve, one line says what that command lacks.
     """
     found = examine()
+    if options.task is not None:
+        lacking = _lacking(options.task, found)
+        line = f"muse {options.task}: {'; '.join(lacking) or 'nothing is missing'}"
+        return {"task": options.task, "missing": lacking}, [line]
     packages, threads = (
         ", ".join(f"{name} {value}" for name, value in found[kind].items())
         for kind in ("packages", "threads")
@@ -60,6 +70,23 @@ def doctor(options: DoctorOptions) -> Report:
         state = f"missing {', '.join(one['missing'])}: {one['advice']}" if one["missing"] else "installed"
         shown.append((one["name"], f"{state} ({one['purpose']})"))
     return found, [f"{name:12}  {text}" for name, text in shown]
+
+
+def _lacking(task: str, found: dict[str, Any]) -> list[str]:
+    """What a command lacks here, with the advice; UsageError where there is no such command."""
+    context = click.get_current_context().find_root()
+    names = cast(click.Group, context.command).list_commands(context)
+    if task not in names:
+        raise click.UsageError(f"COMMAND must be one of {', '.join(names)}; got {task!r}.")
+    lacking = [
+        f"{', '.join(one['missing'])} missing ({one['purpose']}): {one['advice']}"
+        for one in found["extras"]
+        if one["missing"] and re.search(rf"muse {task}(?![\w-])", one["purpose"])
+    ]
+    if task in ("align", "demo") and not any(found["vectors"].values()):
+        folders = " or ".join(found["vectors"])
+        lacking.append(f"no vectors in {folders}: run muse fetch, or give texts (--src-text, --tgt-text)")
+    return lacking
 
 
 def examine() -> dict[str, Any]:

@@ -11,6 +11,7 @@ import click
 from muse.commands.command import command
 from muse.commands.options import choose_direction, open_space
 from muse.commands.outputs import Report
+from muse.errors import counted
 from muse.optional import load
 from muse.options import Backend, Common, Device, OneSpace, Seed, Threads, is_given, option, options_of
 
@@ -48,6 +49,11 @@ class ExportOptions(OneSpace, Common, Seed, Device, Threads, Backend):
     max_vocab: int | None = option(
         None, section="What it writes", least=1, help="Export only the N most frequent words."
     )
+    shared: bool = option(
+        False, section="What it writes", only=" ".join((*VECTORS, "torch")),
+        help="One file or table for all languages, as XLM reads it; a word of several has the mean of its "
+        "vectors.",
+    )  # fmt: skip
     encoder: Path | None = option(
         None, section="What it writes", metavar="FOLDER", package="sentences",
         help="Export the word vectors of this trained encoder instead of the space's.",
@@ -160,15 +166,18 @@ def _direction(space: Space, options: ExportOptions) -> tuple[str, str]:
 
 
 def _vectors(space: Space, options: ExportOptions, progress: Progress) -> Report:
+    from muse.errors import Contradiction
     from muse.export.vector_files import export_vectors
 
+    if options.shared and options.lang is not None:
+        raise Contradiction("--shared is for all languages, got --lang too; leave one of them out")
     written = export_vectors(
         space, options.out, form=options.format or "", language=options.lang, max_vocab=options.max_vocab,
-        progress=progress,
+        shared=options.shared, progress=progress,
     )  # fmt: skip
-    lines = [f"{file.words} words of {file.language} in {file.path}" for file in written]
+    lines = [f"{counted(file.words, 'word')} of {file.language} in {file.path}" for file in written]
     others = sorted(set(space.languages) - {file.language for file in written})
-    if others and options.lang is None:
+    if others and options.lang is None and not options.shared:
         log.warning("not exported: %s; see --lang, or give a folder as --out", ", ".join(others))
     return {"files": [file.as_json() for file in written], "not_exported": others}, lines
 
@@ -180,7 +189,7 @@ def _sentences(space: Space, options: ExportOptions, progress: Progress) -> Repo
     written = export_static_embedding(space, options.out, languages=languages, max_vocab=options.max_vocab)
     why = "a tokeniser would split them or they are there in another Unicode form"
     left = f", {written.left_out} left out because {why}" if written.left_out else ""
-    return written.as_json(), [f"{written.words} words in {written.path}{left}"]
+    return written.as_json(), [f"{counted(written.words, 'word')} in {written.path}{left}"]
 
 
 def _map(space: Space, options: ExportOptions, progress: Progress) -> Report:
@@ -200,7 +209,10 @@ def _spacy(space: Space, options: ExportOptions, progress: Progress) -> Report:
     from muse.export.spacy_folder import export_spacy
 
     written = export_spacy(space, options.out, language=options.lang, max_vocab=options.max_vocab)
-    lines = [f"{one.words} words of {one.language} in {one.path}, pipeline {one.pipeline}" for one in written]
+    lines = [
+        f"{counted(one.words, 'word')} of {one.language} in {one.path}, pipeline {one.pipeline}"
+        for one in written
+    ]
     return {"folders": [one.as_json() for one in written]}, lines
 
 
@@ -210,7 +222,7 @@ def _space(space: Space, options: ExportOptions, progress: Progress) -> Report:
     _check_pivot(space, options)
     written = export_space(space, options.out, max_vocab=options.max_vocab)
     return {"words": written}, [
-        f"{count} words of {language} in {options.out}" for language, count in written.items()
+        f"{counted(count, 'word')} of {language} in {options.out}" for language, count in written.items()
     ]
 
 
@@ -222,7 +234,7 @@ def _torch(space: Space, options: ExportOptions, progress: Progress) -> Report:
 
     specials = options.specials
     config = TableConfig(
-        shared=options.tables == "shared",
+        shared=options.shared or options.tables == "shared",
         vocabularies=options.vocab,
         specials=SPECIALS if specials is None else tuple(filter(None, specials.split(","))),
         fallback=options.fallback or "mean",
@@ -253,12 +265,12 @@ def _moses(space: Space, options: ExportOptions, progress: Progress) -> Report:
 
     config = MosesConfig(options.top or MosesConfig.top, options.temperature, options.max_vocab)
     direction = _direction(space, options)
-    rng, counted = np.random.default_rng(options.seed), None
+    rng, extracted = np.random.default_rng(options.seed), None
     if options.text_pairs is not None:
         more = {} if options.longest is None else {"longest": options.longest}
-        counted = load("links.phrases").count_text(space, direction, options.text_pairs, **more)
+        extracted = load("links.phrases").count_text(space, direction, options.text_pairs, **more)
     table = export_moses(
-        space, options.out, direction=direction, config=config, rng=rng, counted=counted, progress=progress
+        space, options.out, direction=direction, config=config, rng=rng, counted=extracted, progress=progress
     )
     ways = f"{table.direct:.4f} from {direction[0]}, {table.inverse:.4f} from {direction[1]}"
-    return table.as_json(), [f"{table.pairs} pairs in {options.out}", f"temperature {ways}"]
+    return table.as_json(), [f"{counted(table.pairs, 'pair')} in {options.out}", f"temperature {ways}"]

@@ -14,6 +14,7 @@ from muse.commands.command import command
 from muse.commands.options import choose_direction, given, open_space
 from muse.commands.outputs import Report
 from muse.commands.word_tables import Listed, read_words
+from muse.errors import counted
 from muse.optional import load
 from muse.options import Clustered, Common, Device, OneSpace, OptionSet, Retrieved, Searched, Threads, option
 from muse.ranking.settings import InducedPairs
@@ -108,8 +109,8 @@ def induce(options: InduceOptions) -> Report:
         left_out = one.get("left_out", {})  # missing from what an older muse made on a cluster
         if any(left_out.values()) and not options.as_json:
             log.info(
-                "%s: of %d words, left out %d without a pair within the limits, %d that the format lacks",
-                one["out"], one["words"], left_out["without_pair"], left_out["format"],
+                "%s: of %s, left out %d without a pair within the limits, %d that the format lacks",
+                one["out"], counted(one["words"], "word"), left_out["without_pair"], left_out["format"],
             )  # fmt: skip
     more["verdict"] = loaded.manifest.verdict_on(*way).label
     fields = {**shown[0], **({"reverse": shown[1]} if options.both else {}), **worst(recalls), **more}
@@ -119,8 +120,8 @@ def induce(options: InduceOptions) -> Report:
 def _line(made: Mapping[str, Any]) -> str:
     expected = made.get("expected_precision")  # missing from what an older muse made on a cluster
     right = "" if expected is None else f", about {expected:.0f} % right"
-    forms = f", found by {made['forms']} other forms too" if made.get("forms") else ""
-    return f"{made['pairs']} pairs in {made['out']}{right}{forms}"
+    forms = f", found by {counted(made['forms'], 'other form')} too" if made.get("forms") else ""
+    return f"{counted(made['pairs'], 'pair')} in {made['out']}{right}{forms}"
 
 
 def _listed(form: str, options: InduceOptions) -> list[str] | None:
@@ -205,9 +206,9 @@ def _warn_of_left_out(space: Space, wanted: _Wanted, form: str) -> None:
     for language, every in zip(wanted.way, (wanted.words(space), targets), strict=True):
         if words := [word for word in every if not written_formats()[form].can_store(word)]:
             log.warning(
-                "%s: leaving out %d words of %s that the format %s cannot represent, the first is %r; "
+                "%s: leaving out %s of %s that the format %s cannot represent, the first is %r; "
                 "--format jsonl has every word",
-                wanted.out, len(words), language, form, words[0],
+                wanted.out, counted(len(words), "word"), language, form, words[0],
             )  # fmt: skip
 
 

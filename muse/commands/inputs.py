@@ -48,7 +48,7 @@ def warn_if_unknown(unknown: int, tokens: int, language: str, sample: Sequence[s
 
     if unknown > tokens / 2:
         why = unspaced_advice(sample[:SAMPLE], language) or f"is the text in {language}?"
-        log.warning("%d of %d tokens have no vector: %s", unknown, tokens, why)
+        log.warning("%d of %d tokens without a vector: %s", unknown, tokens, why)
 
 
 def warn_if_unreadable(unknown: int, pieces: int, language: str) -> None:
@@ -56,7 +56,7 @@ def warn_if_unreadable(unknown: int, pieces: int, language: str) -> None:
     # An alphabet is known to the model whole: of another language in its script nearly no piece is unknown.
     if unknown and 2 * unknown >= pieces:
         log.warning(
-            "%d of %d word pieces are unknown to the model: is the text in %s?", unknown, pieces, language
+            "%d of %d word pieces unknown to the model: is the text in %s?", unknown, pieces, language
         )
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from muse.commands.command import command
 from muse.commands.options import open_space
 from muse.commands.outputs import Report, echo
-from muse.errors import BadSetting, Contradiction
+from muse.errors import BadSetting, Contradiction, counted
 from muse.options import Common, OneSpace, Threads, given_only, option
 
 NEW_WORDS, ROWS = "new words", "unlabelled vectors"
@@ -99,7 +99,7 @@ def map_words(options: MapOptions) -> Report | None:
         return None
     write = write_npz if out.suffix == ".npz" else write_vectors_text
     write(out, mapped.words, mapped.matrix)
-    return {"words": len(mapped), "out": str(out)}, [f"{len(mapped)} words in {out}"]
+    return {"words": len(mapped), "out": str(out)}, [f"{counted(len(mapped), 'word')} in {out}"]
 
 
 def _stream(options: MapOptions, out: Path) -> Report:
@@ -119,4 +119,4 @@ def _stream(options: MapOptions, out: Path) -> Report:
     check_row_file(out, STORE_ENDINGS, half=files.half)
     loaded = open_space(options.space, "cpu", options.quiet)
     count = map_rows(loaded, options.lang, files, progress=Progress(quiet=options.quiet))
-    return {"rows": count, "out": str(out)}, [f"{count} rows in {out}"]
+    return {"rows": count, "out": str(out)}, [f"{counted(count, 'row')} in {out}"]

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from muse.commands.command import command
 from muse.commands.outputs import Report
+from muse.errors import counted
 from muse.options import Common, option
 
 
@@ -50,5 +51,5 @@ def train_lm(options: LanguageModelOptions) -> Report:
     write_arpa(options.out, model)
     counts, learned = [len(level) for level in model.levels], sum(map(bool, sentences))
     fields = {"lines": learned, "empty": len(lines) - learned, "ngrams": counts}
-    shown = f"{' + '.join(map(str, counts))} n-grams of {learned} lines in {options.out}"
+    shown = f"{' + '.join(map(str, counts))} n-grams of {counted(learned, 'line')} in {options.out}"
     return {"out": str(options.out), "order": options.order, **fields}, [shown]

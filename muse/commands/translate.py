@@ -52,7 +52,7 @@ log = logging.getLogger(__name__)
 AT_ONCE = 512  # words of a list
 COLUMNS = {
     "source": str, "target": str, "rank": int, "probability": float, "mutual": bool, "grade": str,
-    "score": float, "form": str, "reason": str,
+    "score": float, "form": str, "frequency_rank": int, "reason": str,
 }  # fmt: skip
 TEXTS = {"source_text": str, "target_text": str}  # of unlabelled vectors, whose words are ids
 MODEL = "Instead of a space"
@@ -288,6 +288,12 @@ class _Asked:
             and not (self.new_words is not None and self.new_words.has(word))
         )
 
+    def knows_some_word_of(self, term: str) -> bool:
+        """Whether a word of a term is an entry."""
+        from muse.ranking.lookup import lookup_entry
+
+        return any(lookup_entry(word, self.source) is not None for word in term.split())
+
 
 def _show_words(asked: _Asked, words: Sequence[str]) -> None:
     """Print the translations; unknown and doubtful words are named on stderr. BadSetting if none is known.
@@ -350,16 +356,22 @@ def _write_words(asked: _Asked, words: Sequence[str], table: TablePlace) -> None
         from muse.files.tables import check_rows
 
         check_rows(table.out, table.form, len(words))
+    terms = [word for word in words if asked.is_text(word) and asked.knows_some_word_of(word)]
+    composed = dict(zip(terms, asked.translator().translate(terms), strict=True)) if terms else {}
 
     def rows(found: Translations) -> Sequence[Row]:
-        """The rows of a word."""
-        text = source.text_of(found.form or "")
+        """The rows of a word, or the row of a term of several words."""
+        if found.word in composed:
+            made = composed[found.word], 1, None, None, "weak", None
+            return [(found.word, *made, found.word, None, "translated word by word", None, None)]
+        text, place = source.text_of(found.form or ""), source.index.get(found.form or "")
+        known = found.form, place + 1 if place is not None and source.frequency_ordered else None
         return [
             (
                 found.word, one.target, one.rank, one.probability, one.mutual, one.grade, one.score,
-                found.form, None, text, target.text_of(one.target),
+                *known, None, text, target.text_of(one.target),
             ) for one in found
-        ] or [(found.word, *[None] * 6, found.form, found.reason, None, None)]  # fmt: skip
+        ] or [(found.word, *[None] * 6, *known, found.reason, None, None)]  # fmt: skip
 
     columns = {**COLUMNS, **({} if source.texts is None and target.texts is None else TEXTS)}
     batches = (asked.words(words[begin : begin + AT_ONCE]) for begin in range(0, len(words), AT_ONCE))

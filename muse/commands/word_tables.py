@@ -17,6 +17,7 @@ import click
 from muse.commands.inputs import STDIN, lines_on_stdin
 from muse.commands.outputs import echo, show
 from muse.commands.paths import STDIN_PATH
+from muse.errors import counted
 from muse.options import Common, OptionSet, option
 
 if TYPE_CHECKING:
@@ -161,10 +162,9 @@ def write_table(
             tick(number)
     if table.out is not None:
         fields = {"out": str(table.out), "rows": rows, "words": words, "unknown": unknown}
-        show(options, fields, [f"{rows} rows of {words} words in {table.out}"])
+        show(options, fields, [f"{counted(rows, 'row')} of {counted(words, 'word')} in {table.out}"])
     if unknown:
-        noun = "word is" if words == 1 else "words are"
-        log.warning("%d of %d %s unknown: the column reason says why", unknown, words, noun)
+        log.warning("%d of %s unknown: the column reason says why", unknown, counted(words, "word"))
 
 
 @contextmanager

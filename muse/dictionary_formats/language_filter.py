@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from muse.errors import BadFile
+from muse.errors import BadFile, counted
 from muse.files.cells import LONGEST_PHRASE, stripped
 from muse.languages import Languages, language_code, one_language
 from muse.lexicon import PairLine
@@ -64,7 +64,12 @@ class LanguageFilter:
         """Raise BadFile if nothing was found; say what was left out."""
         if self.kept:
             if self.long:
-                log.info("%s: left out %d pairs of more than %d words", self.path, self.long, LONGEST_PHRASE)
+                log.info(
+                    "%s: left out %s of more than %d words",
+                    self.path,
+                    counted(self.long, "pair"),
+                    LONGEST_PHRASE,
+                )
             return
         got = f"{self.long} of more than {LONGEST_PHRASE} words" if self.long else "none"
         if self.others:

@@ -55,7 +55,7 @@ def write_corpus(
     lines = tokens = letters = 0
     unknown = any(is_stream(file) or is_parquet(file) or is_packed(file) for file in files)
     most = 0 if unknown else sum(file.stat().st_size for file in files)  # letters that there may be
-    shown = progress.stage("reading text", most, "letters")
+    shown = progress.stage(f"reading text ({language})", most, "letters")
     with shown as tick, out.open("w", encoding="utf-8") as file:
         for line in chain(first, read):
             letters += len(line) + 1

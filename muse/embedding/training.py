@@ -141,8 +141,7 @@ def embed(
         for line in warnings:
             log.warning("%s: %s", language, line)
         read, trained = time.perf_counter(), Path(folder) / "model.bin"
-        epochs = config.epochs_for(corpus.tokens)
-        _train(corpus, trained, config, epochs, progress.part(2, 3))
+        _train(corpus, trained, config, language, progress.part(2, 3))
         fitted = time.perf_counter()
         with progress.part(3, 3).stage("saving", 0):
             vectors = read_vectors(trained, language=language, max_vocab=config.max_vocab + 1)
@@ -162,11 +161,13 @@ def embed(
                 shutil.move(trained, place)
         seconds = {"read": read - began, "train": fitted - read, "save": time.perf_counter() - fitted}
     units = len(vectors) - words
-    return Embedded(out, words, corpus.tokens, corpus.lines, epochs, seconds, warnings, units)
+    return Embedded(
+        out, words, corpus.tokens, corpus.lines, config.epochs_for(corpus.tokens), seconds, warnings, units
+    )
 
 
-def _train(corpus: Corpus, out: Path, config: EmbedConfig, epochs: int, progress: Progress) -> None:
-    shortest, longest = config.ngrams
+def _train(corpus: Corpus, out: Path, config: EmbedConfig, language: str, progress: Progress) -> None:
+    (shortest, longest), epochs = config.ngrams, config.epochs_for(corpus.tokens)
     settings = {
         "input": str(corpus.path), "model": "skipgram", "dim": config.dim, "ws": config.window,
         "epoch": epochs, "neg": config.negatives, "minCount": config.min_count, "minn": shortest,
@@ -178,7 +179,7 @@ def _train(corpus: Corpus, out: Path, config: EmbedConfig, epochs: int, progress
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         try:
             tokens = corpus.tokens * epochs
-            with progress.stage("training", tokens, "tokens") as tick:
+            with progress.stage(f"training ({language})", tokens, "tokens") as tick:
                 last = ""
                 # fastText ends its lines by a return, which universal newlines read as an end.
                 for line in cast(IO[str], process.stderr):

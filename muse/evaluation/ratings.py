@@ -13,7 +13,7 @@ import scipy
 import torch
 from numpy.typing import NDArray
 
-from muse.errors import BadFile, Mismatch
+from muse.errors import BadFile, Mismatch, counted
 from muse.evaluation import score
 from muse.files.cells import number_in
 from muse.files.columns import Fit, TableColumns, has_number, read_columns
@@ -74,8 +74,8 @@ def read_rated(path: Path | str, wanted: TableColumns = RATED) -> RatedPairs:
             rows.append((one, two, rating_in(cell, where)))
     if not rows:
         raise BadFile(
-            f"{path}: expected {', '.join(wanted.names)}, got {len(without) or 'no'} rows without a rating; "
-            "check the file: ratings that are in another one are put behind with paste"
+            f"{path}: expected {', '.join(wanted.names)}, got {counted(len(without), 'row')} without a "
+            "rating; check the file: ratings that are in another one are put behind with paste"
         )
     warn_of_unrated(path, without)
     return RatedPairs(*zip(*rows, strict=True))
@@ -112,8 +112,8 @@ def read_rated_words(path: Path, space: Space, languages: tuple[str, str]) -> Le
             differ.append(pair)
     if differ:
         log.warning(
-            "%s: %d pairs are repeated with another rating, the first counts; one is %r and %r",
-            path, len(differ), *differ[0],
+            "%s: %s repeated with another rating, the first counts, such as of %r and %r",
+            path, counted(len(differ), "pair"), *differ[0],
         )  # fmt: skip
     return Lexicon(tuple(found), tuple(found.values()))
 

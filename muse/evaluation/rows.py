@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from muse.errors import Mismatch
+from muse.errors import Mismatch, counted
 from muse.evaluation import score
 from muse.evaluation.ranks import Ranks, ranks_and_cosines
 from muse.files.vectors.table import Block, Table, texts_read
@@ -60,8 +60,9 @@ class RowsScore(score.JsonScore):
         return (
             f"{score.Score('P@1', self.p_at_1, self.ci95, self.signature)}\n"
             f"P@5 = {self.p_at_5:.1f}, P@10 = {self.p_at_10:.1f}, mean rank {rank}, "
-            f"mean cosine {self.mean_cosine:.3f}; {self.queries} rows looked up among {self.targets}"
-            + (f", {self.missing} pairs left out: a row is missing" if self.missing else "")
+            f"mean cosine {self.mean_cosine:.3f}; "
+            f"{counted(self.queries, 'row')} looked up among {self.targets}"
+            + (f", {counted(self.missing, 'pair')} left out: a row is missing" if self.missing else "")
         )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from muse.errors import BadSetting, Mismatch
+from muse.errors import BadSetting, Mismatch, counted
 from muse.evaluation.ranks import Ranks, average_precisions, best_ranks, ranks
 from muse.evaluation.score import (
     Hits,
@@ -269,11 +269,11 @@ def warn_of_dictionary(space: Space, lexicon: Lexicon, source: str, target: str)
     if not (own.frequency_ordered and other.frequency_ordered):
         return
     if respelled := lexicon.respelled(own.index, other.index):
-        log.info("%s, and are looked up as the vocabularies spell them", spelling_note(respelled))
+        log.info("%s, and looked up as the vocabularies spell them", spelling_note(respelled))
     more = lexicon.in_another_case(lexicon.known(own.index, other.index), own.words, other.words)
     if more:
         log.warning(
-            "%d of %d pairs are unknown because of upper and lower case alone: write them as the "
+            "%d of %d pairs unknown because of upper and lower case alone: write them as the "
             "vocabularies do", more, len(lexicon),
         )  # fmt: skip
     elif why := lexicon.doubt(own.index, other.index):
@@ -283,7 +283,7 @@ def warn_of_dictionary(space: Space, lexicon: Lexicon, source: str, target: str)
 def _nothing_covered(space: Space, lexicon: Lexicon, source: str, target: str) -> str:
     message = (
         f"at least one pair of the dictionary must have its words in the vocabularies of {source} and "
-        f"{target}, got none of {len(lexicon)} pairs"
+        f"{target}, got none of {counted(len(lexicon), 'pair')}"
     )
     if len(_covered(space, lexicon.reversed(), source, target)):
         return f"{message}; its direction is {target} to {source}: swap --src and --tgt"

@@ -4,7 +4,7 @@ The folder of a new space serves muse evaluate and all other commands.
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from muse.errors import BadSetting, Mismatch
+from muse.errors import BadSetting, Mismatch, counted
 from muse.files import write_npz, write_vectors_text, write_word2vec
 from muse.files.atomic import atomic_files, writing
 from muse.files.parquet import require_pyarrow
@@ -24,6 +24,7 @@ from muse.normalise import normalise
 from muse.progress import Progress
 from muse.ranking.derived import write_derived
 from muse.space import Provenance, SideToSave, Space, save_space, space_of_saved
+from muse.space.lookup_table import words_of
 from muse.space.saving import check_not_an_input
 from muse.vectors import Vectors
 
@@ -84,13 +85,15 @@ def export_vectors(
     form: str,
     language: str | None = None,
     max_vocab: int | None = None,
+    shared: bool = False,
     progress: Progress | None = None,
 ) -> list[WrittenFile]:
     """The files written with the words and rows (n, d) of the space.
 
     `out` is the file of one language, `language` or the only one besides the pivot. If it is a folder, or
-    its name has no suffix, it becomes a folder with a file for every language, or for `language`. Words
-    that the format cannot represent (with a space, say) are left out and counted.
+    its name has no suffix, it becomes a folder with a file for every language, or for `language`. A `shared`
+    file has the words of all languages (`shared_vectors`). Words that the format cannot represent (with a
+    space, say) are left out and counted.
     """
     if form not in FORMS:
         raise BadSetting(f"a format of vectors must be one of {', '.join(FORMS)}; got {form!r}")
@@ -99,11 +102,13 @@ def export_vectors(
     if form == "parquet":
         require_pyarrow(out)  # before a folder is created
     written = []
-    places = _places(space, out, form, language)
+    places = _places(space, out, form, "-".join(space.languages) if shared else language)
     check_not_an_input(space.manifest, places.values())
     with writing(out), nullcontext() if out in places.values() else atomic_files(out) as folder:
         for name, path in places.items():
-            vectors = space.vectors(name).most_frequent(max_vocab)
+            sides = [space.vectors(one) for one in (space.languages if shared else (name,))]
+            some = [side.most_frequent(max_vocab) for side in sides]
+            vectors = shared_vectors(some) if shared else some[0]
             held = _storable(vectors, form, path)
             with (progress or Progress(quiet=True)).stage(path.name, len(held), "words") as tick:
                 # Binary formats are twenty times faster than text: no progress is needed.
@@ -113,9 +118,28 @@ def export_vectors(
     return written
 
 
+def shared_vectors(sides: Sequence[Vectors]) -> Vectors:
+    """The words of several languages as those of one, interleaved by frequency.
+
+    A word of several languages has the mean of its rows, at unit length, as in a shared lookup table.
+
+    >>> rows = np.eye(2, dtype=np.float32)
+    >>> found = shared_vectors([Vectors("fr", ["a", "on"], rows), Vectors("en", ["on"], rows[:1])])
+    >>> list(found.words), found.matrix[:, 1].round(3)
+    (['a', 'on'], array([0.   , 0.707], dtype=float32))
+    """
+    words = words_of(sides, None)
+    places = {word: place for place, word in enumerate(words)}  # each as it is written
+    rows, several = np.zeros((len(words), sides[0].dimension), np.float32), np.zeros(len(words), np.int64)
+    for side in sides:
+        of = [places[word] for word in side.words]
+        rows[of] += side.matrix
+        several[of] += 1
+    rows[several > 1] = normalise(rows[several > 1], ["unit"])[0]
+    return Vectors("-".join(side.language for side in sides), words, rows)
+
+
 def _places(space: Space, out: Path, form: str, language: str | None) -> dict[str, Path]:
-    if language is not None:
-        space.side(language)
     if out.suffix and not out.is_dir():
         if form == "text":
             check_text_name(out, "vectors", ".vec or .vec.gz")
@@ -152,7 +176,7 @@ def _storable(vectors: Vectors, form: str, path: Path) -> Vectors:
         )
     lost = next(row for row in range(len(vectors)) if row >= len(kept) or kept[row] != row)
     log.warning(
-        "%s: left out %d words that %s cannot represent, the first is %r",
-        path, len(vectors) - len(kept), form, vectors.words[lost],
+        "%s: left out %s that %s cannot represent, the first is %r",
+        path, counted(len(vectors) - len(kept), "word"), form, vectors.words[lost],
     )  # fmt: skip
     return vectors.chosen(np.array(kept))

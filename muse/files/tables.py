@@ -53,6 +53,8 @@ MOST_CELLS = 1 << 24  # that are read of a sheet, empty ones included
 _SAMPLE = 1_000  # lines that tell what a file is
 _WIDTHS = {True: 28, False: 12}  # of columns of text and of numbers in a sheet
 JSON = re.compile(r"""\s*(?:\[\s*(?:\{|$)|\{\s*(?:"|$))""")
+_CELL_OF_R = re.compile(r'(?:"(?:[^"\\]|\\.)*"|[-+.\w]+)(?: |$)')
+_OF_R = re.compile(rf'(?=.*" "|"[^"]*"$)(?:{_CELL_OF_R.pattern})+')
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 # What XML cannot have, and a carriage return, which it does not keep.
 _NOT_IN_A_SHEET = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]")
@@ -89,6 +91,8 @@ def open_table(path: Path, columns: int = 2, *, spaced: bool = False) -> TableRo
     if JSON.match(first):
         return objects(objects_of_text([line for line in sample if line.strip()], lines), path)
     sign = first[4:] if re.fullmatch("sep=[,;|\t]", first) else _separator(sample, columns, " " * spaced)
+    if sign != "\t" and is_of_r([line for line in sample if line.strip()]):
+        return TableRows("csv", rows_of_r(lines), f"{path}:")
     if sign == "\t" and _all_quoted(sample):
         return TableRows("tsv", csv_rows(lines, path, sign), f"{path}:")
     if sign == " ":
@@ -158,6 +162,18 @@ def _all_quoted(sample: Sequence[str]) -> bool:
     cells = {cell for line in sample if line.strip() for cell in line.split("\t") if cell}
     quoted = {cell for cell in cells if QUOTED.fullmatch(cell)}
     return bool(quoted) and all(number_in(cell) is not None for cell in cells - quoted)
+
+
+def is_of_r(lines: Sequence[str]) -> bool:
+    """Whether lines are cells in quotation marks or numbers with spaces between, as R writes them."""
+    return bool(lines) and all(map(_OF_R.fullmatch, lines))
+
+
+def rows_of_r(lines: Iterable[str]) -> Iterator[NumberedRow]:
+    """The rows of such lines."""
+    for number, line in enumerate(lines, 1):
+        cells = (cell.removesuffix(" ") for cell in _CELL_OF_R.findall(line))
+        yield number, [cell[1:-1].replace('\\"', '"') if cell.startswith('"') else cell for cell in cells]
 
 
 def tab_rows(lines: Iterable[str], sign: str = "\t") -> Iterator[NumberedRow]:
@@ -489,18 +505,21 @@ def _sheet(path: Path, columns: Columns) -> Iterator[WriteRow]:
     sheet = book.create_sheet("muse")
     sheet.freeze_panes = "A2"  # the header stays in sight
     letters = [*map(get_column_letter, range(1, len(columns) + 1))]
-    for letter, kind in zip(letters, columns.values(), strict=True):
-        sheet.column_dimensions[letter].width = _WIDTHS[kind is str]
+    for letter, (name, kind) in zip(letters, columns.items(), strict=True):
+        # With room for the button of the filter.
+        sheet.column_dimensions[letter].width = max(_WIDTHS[kind is str], len(name) + 4)
 
-    def cell(value: Cell) -> Any:
+    def cell(name: str, value: Cell) -> Any:
         made = WriteOnlyCell(sheet, value if not isinstance(value, float) else float(_shown(value)))
         if isinstance(value, str):
             made.data_type = "s"  # openpyxl would take =... for a formula, and #N/A for an error
+        elif name == "probability":
+            made.number_format = "0%"
         return made
 
     def append(row: Row) -> None:
         check_rows(path, "xlsx", next(places))
-        sheet.append([cell(value) for value in row])
+        sheet.append([*map(cell, columns, row)])
 
     try:
         with replaced(path) as stream:

@@ -171,7 +171,10 @@ def entries_of(
         kept &= probable >= np.float32(limits.min_probability)
     parts = (of, columns, scores, kept.cumsum(axis=1), probable)  # ranks are among those kept
     for row, column, score, rank, share in zip(*(part[kept].tolist() for part in parts), strict=True):
-        yield Entry(source.words[row], target.words[column], score, rank, None if share != share else share)
+        yield Entry(
+            source.words[row], target.words[column], score, rank, None if share != share else share,
+            frequency_rank=row + 1 if source.frequency_ordered else None,
+        )  # fmt: skip
 
 
 def best_entries(space: Space, source: str, target: str, *, most: int) -> Iterator[Entry]:

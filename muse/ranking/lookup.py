@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from muse.errors import BadSetting, UnknownWord
+from muse.errors import BadSetting, UnknownWord, counted
 from muse.orthography import casefolded, cases
 from muse.search.exact import nearest
 from muse.search.retrieval import check_count
@@ -224,11 +224,9 @@ def known_entries(
     unknown = [word for word, form in forms.items() if form is None]
     first = not_found(space, language, unknown[0], options) if unknown else "give at least one"
     if len(unknown) == len(forms):
-        raise UnknownWord(f"none of the {len(forms)} words is known; {first}")
+        raise UnknownWord(f"none of {counted(len(forms), 'word')} is known; {first}")
     if unknown:
-        log.warning(
-            "left out %d of %d words, which are unknown: %s%s", len(unknown), len(forms), first, advice
-        )
+        log.warning("left out %d of %d words, unknown: %s%s", len(unknown), len(forms), first, advice)
     return frozenset(form for form in forms.values() if form is not None)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from muse.commands.command import command
 from muse.commands.options import open_space
 from muse.commands.outputs import Report
+from muse.errors import counted
 from muse.options import (
     Answered,
     Backend,
@@ -85,7 +86,7 @@ def report(options: ReportOptions) -> Report:
         forward, backward = facts.accuracy.forward.score, facts.accuracy.backward.score
         fields |= {"signature": str(forward.signature), "accuracy": forward.as_json()}
         fields["accuracy_backward"] = backward.as_json()
-    lines = [f"{page}, with {len(figures)} {'figure' if len(figures) == 1 else 'figures'}"]
+    lines = [f"{page}, with {counted(len(figures), 'figure')}"]
     if terms is not None:
         fields["terms"] = str(page.with_suffix(TERMS))
         lines.append(f"{page.with_suffix(TERMS)}, with all terms")

@@ -11,6 +11,7 @@ import click
 from muse.commands.command import command
 from muse.commands.options import choose_direction, open_space
 from muse.commands.outputs import Report
+from muse.errors import counted
 from muse.options import Common, Languages, Threads, option
 
 if TYPE_CHECKING:
@@ -126,8 +127,9 @@ def terms(options: TermsOptions) -> Report:
             made = add_counted_units(space, options.save_space, read, config=config)
             fields["units"] = {language: len(made.units(language)) for language in way}
             fields["saved_space"] = str(options.save_space)
-    line = f"{fields['terms']} terms in {', '.join(fields['files'])}, {fields['more_likely_right']} of them"
-    return fields, [f"{line} more likely right than wrong", f"the alignment of the texts is judged {label}"]
+    right = f"{fields['more_likely_right']} of them more likely right than wrong"
+    line = f"{counted(fields['terms'], 'term')} in {', '.join(fields['files'])}, {right}"
+    return fields, [line, f"the alignment of the texts is judged {label}"]
 
 
 def _told(

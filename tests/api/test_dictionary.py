@@ -61,7 +61,7 @@ def test_pairs_that_a_format_cannot_hold_are_left_out_of_the_file_and_named(
     assert len(muse.induce(odd, out=tmp_path / "o.tsv")) == 3
     assert len(read_lexicon(tmp_path / "o.tsv")) == 2
     assert caplog.messages == [
-        f"{tmp_path / 'o.tsv'}: left out 1 pairs that the format tsv cannot hold; jsonl can"
+        f"{tmp_path / 'o.tsv'}: left out 1 pair that the format tsv cannot hold; jsonl can"
     ]
 
 

@@ -230,7 +230,7 @@ def test_pairs_are_read_before_long_work(here: Path) -> None:
     assert sorted(path.name for path in here.iterdir() if path.suffix) == ["pairs.txt"]
 
 
-@pytest.mark.parametrize(("swapped", "told"), [(True, "columns swapped"), (False, "pairs are of words")])
+@pytest.mark.parametrize(("swapped", "told"), [(True, "columns swapped"), (False, "pairs of words")])
 def test_how_many_pairs_are_known_is_said(
     made: Made, caplog: pytest.LogCaptureFixture, swapped: bool, told: str
 ) -> None:

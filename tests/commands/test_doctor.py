@@ -3,6 +3,7 @@
 import configparser
 import re
 import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -11,7 +12,7 @@ from packaging.requirements import Requirement
 from muse.commands.doctor import PURPOSES, extras
 from muse.installation import DISTRIBUTION, EXTRAS, REQUIRED, __version__, install_extra
 from tests.conftest import ROOT
-from tests.support.command import Command
+from tests.support.command import Command, refused
 
 
 def test_name_version_and_extras_are_those_of_setup_cfg() -> None:
@@ -49,3 +50,15 @@ def test_what_is_missing_is_named_with_the_remedy(muse: Command, monkeypatch: py
     assert web["missing"] == ["uvicorn"]
     assert web["advice"] == install_extra("web")
     assert f"missing uvicorn: {web['advice']}" in muse("doctor").out
+    line = f"muse serve: uvicorn missing (muse serve: the explorer in the browser): {web['advice']}\n"
+    assert muse("doctor", "serve").out == line
+
+
+def test_what_a_command_lacks_is_one_line(muse: Command, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert muse("doctor", "neighbours").out == "muse neighbours: nothing is missing\n"
+    monkeypatch.setattr("muse.files.vectors.locate.search_path", lambda: [here / "embeddings"])
+    assert muse("doctor", "align").out.startswith(
+        f"muse align: no vectors in {here / 'embeddings'}: run muse"
+    )
+    assert muse("doctor", "align", "--json").json["task"] == "align"
+    refused(muse("doctor", "nonsense"), "COMMAND must be one of", code=2)

@@ -108,7 +108,7 @@ def test_a_pair_that_is_rated_twice_is_told(muse: Command, space: Path) -> None:
     path.write_text(path.read_text() + "fr1\ten1\t0.5\n")
     ended = muse(*rated(space))
     assert (
-        "rated.txt: 1 pairs are repeated with another rating, the first counts; one is 'fr1' and" in ended.err
+        "rated.txt: 1 pair repeated with another rating, the first counts, such as of 'fr1' and" in ended.err
     )
     assert "coverage 3/3" in ended.out
 

@@ -1,6 +1,7 @@
 """muse export, from the command line to files; every bad input: one line, the exit code, nothing written."""
 
 import gzip
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,8 +9,9 @@ import pytest
 import torch
 
 from muse.files import read_vectors
+from muse.space import save_space
 from tests.support.command import Command, refused, refused_leaving, tree
-from tests.support.spaces import saved
+from tests.support.spaces import PROVENANCE, raw_rows, saved, side_to_save
 
 
 @pytest.fixture
@@ -40,6 +42,28 @@ def test_one_file_says_what_is_not_in_it(muse: Command, space: Path, tmp_path: P
     assert "not exported: en; see --lang, or give a folder as --out" in ended.err
     ended = muse("export", space, "--format", "npz", "--lang", "en", "--out", tmp_path / "x.npz")
     assert ended.out == f"36 words of en in {tmp_path / 'x.npz'}\n"
+
+
+def test_one_file_of_all_languages(muse: Command, tmp_path: Path) -> None:
+    sides = {
+        language: side_to_save(language, raw_rows(seed, 4)) for seed, language in enumerate(("en", "fr"))
+    }
+    words = {"en": ["the", "bread", "table", "eat"], "fr": ["le", "table", "pain", "eau"]}
+    sides = {
+        one: replace(side, vectors=replace(side.vectors, words=words[one])) for one, side in sides.items()
+    }
+    save_space(tmp_path / "space", sides, pivot="en", provenance=PROVENANCE)
+    out = tmp_path / "both.vec"
+    arguments = ["export", tmp_path / "space", "--shared", "--format", "text", "--max-vocab", 3, "--out", out]
+    ended = muse(*arguments)
+    assert (ended.out, ended.err) == (f"5 words of en-fr in {out}\n", "")
+    found = read_vectors(out, language="both")
+    assert list(found.words) == ["the", "le", "bread", "table", "pain"]
+    english, french = (np.load(tmp_path / "space" / one / "vectors.npy") for one in ("en", "fr"))
+    mean = english[2] + french[1]
+    np.testing.assert_allclose(found.matrix[3], mean / np.linalg.norm(mean), atol=1e-6)
+    np.testing.assert_allclose(found.matrix[1], french[0], atol=1e-6)
+    refused(muse(*arguments, "--lang", "en"), "leave one of them out", code=2)
 
 
 def test_torch(muse: Command, space: Path, tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def test_csv_has_the_rows_of_the_table(muse: Command, space: Path, name: str) ->
     assert muse("induce", space, "--out", out, "--top", 2, *more).code == 0
     packed = out.read_bytes()
     text = (gzip.decompress(packed) if name.endswith(".gz") else packed).decode()
-    assert text.startswith("\ufeffsource,target,score,rank,probability\n")
+    assert text.startswith("\ufeffsource,target,score,rank,probability,frequency_rank\n")
     assert list(csv.DictReader(text[1:].splitlines())) == rows(plain)
 
 
@@ -95,7 +95,7 @@ def test_a_sheet_has_the_rows_of_the_table(muse: Command, space: Path) -> None:
 def test_a_cell_is_no_formula(tmp_path: Path) -> None:
     with dictionary_writer(tmp_path / "d.csv", form="csv") as write:
         write(Entry("=1", 'a, "b"', -0.5, 1, None))
-    assert (tmp_path / "d.csv").read_text(encoding="utf-8-sig").splitlines()[1] == '\'=1,"a, ""b""",-0.5,1,'
+    assert (tmp_path / "d.csv").read_text(encoding="utf-8-sig").splitlines()[1] == '\'=1,"a, ""b""",-0.5,1,,'
 
 
 def _words_of(row: Mapping[str, str]) -> tuple[str, str, str]:
@@ -116,7 +116,7 @@ def test_a_list_has_the_entries_of_its_words(muse: Command, space: Path, more: l
         assert found == pytest.approx(all_, rel=1e-4)
     words = len({row["source"] for row in expected})
     assert (ended.json["words"], ended.json["left_out"]) == (3, {"without_pair": 3 - words, "format": 0})
-    assert "left out 1 of 4 words, which are unknown: 'nosuch' is not among the 39 words of fr" in ended.err
+    assert "left out 1 of 4 words, unknown: 'nosuch' is not among the 39 words of fr" in ended.err
 
 
 def test_a_list_may_be_the_first_column_of_a_workbook(muse: Command, space: Path) -> None:
@@ -163,7 +163,7 @@ def test_no_more_words_are_looked_up_than_a_list_has(
         (["--both"], "--both is for whole vocabularies; leave it out, or leave out --words", 2),
         (["--src-max", 5], "--src-max is for whole vocabularies", 2),
         (["--ray", "local"], "--ray is for whole vocabularies", 2),
-        ([], "none of the 1 words is known; 'nosuch' is not among the 39 words of fr", 1),
+        ([], "none of 1 word is known; 'nosuch' is not among the 39 words of fr", 1),
     ],
     ids=str,
 )

@@ -137,7 +137,7 @@ def test_a_run_resumes_with_the_same_models_for_the_same_parts(
 def test_text_that_a_model_cannot_read_is_told(muse: Command, files: Path) -> None:
     assert muse(*training(files, "--epochs", 0)).code == 0
     told = muse(*translating(files, "--json"), stdin="щ щ щ\n")
-    assert "3 of 6 word pieces are unknown to the model: is the text in fr?" in told.err
+    assert "3 of 6 word pieces unknown to the model: is the text in fr?" in told.err
     assert (told.json["pieces"], told.json["unknown"]) == (6, 3)
     assert "unknown" not in muse(*translating(files), stdin="fr1 fr2 fr3\n\n").err
 

@@ -1,5 +1,6 @@
 """muse translate on text, muse train-lm and muse map through the command line, and what they refuse."""
 
+import csv
 import json
 import re
 import subprocess
@@ -192,7 +193,7 @@ def test_n_grams_of_a_space_that_has_none(muse: Command, space: Path) -> None:
 def test_map(muse: Command, space: Path) -> None:
     here = space.parent
     map_ = ["map", space, "--lang", "fr", "--vectors", here / "fr.vec"]
-    assert muse(*map_, "--out", here / "new.vec").out == f"1 words in {here / 'new.vec'}\n"
+    assert muse(*map_, "--out", here / "new.vec").out == f"1 word in {here / 'new.vec'}\n"
     mapped = read_vectors(here / "new.vec", language="fr")
     assert mapped.words == ("minou",)
     expected = toy().vectors("fr")
@@ -275,6 +276,16 @@ def test_train_lm_refuses(muse: Command, space: Path) -> None:
     assert tree(here) == before
 
 
+def test_a_term_of_several_words_in_a_list(muse: Command, space: Path) -> None:
+    ended = translate(muse, space, "--words", "-", "--top", 1, stdin="le chat\nzz zzz\nchat\n")
+    term, unknown, word = csv.DictReader(ended.out.splitlines(), delimiter="\t")
+    assert (term["target"], term["grade"], term["probability"]) == ("the cat", "weak", "")
+    assert (term["reason"], term["form"]) == ("translated word by word", "le chat")
+    assert (unknown["target"], unknown["form"]) == ("", "")
+    assert (word["target"], word["frequency_rank"]) == ("cat", "3")
+    assert ended.err == "1 of 3 words unknown: the column reason says why\n"
+
+
 def test_json_is_one_object(muse: Command, space: Path) -> None:
     ended = translate(muse, space, "--json", stdin="le chat\n\n")
     assert json.loads(ended.out) == {"lines": ["the cat", ""], "words": 2, "copied": 0}
@@ -287,5 +298,5 @@ def test_a_sentence_as_an_argument_is_text(muse: Command, space: Path) -> None:
     found = muse(*asked, "--json").json
     assert found["sentences"] == {"Le chat mange.": "The cat eats."}
     assert list(found["answers"]) == ["chat"]
-    assert "have no vector: is the text in fr?" in muse("translate", space, "what is this").err
+    assert "without a vector: is the text in fr?" in muse("translate", space, "what is this").err
     refused(muse("translate", space, "le chat", "--beam", 3), "--beam needs --lm, got none", code=2)

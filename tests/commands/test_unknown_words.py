@@ -46,7 +46,7 @@ def test_text_without_spaces_is_told_in_every_command(
         text = (here / name).read_text() if command == "translate" else None
         ended = muse(*line.split(), stdin=text)
         assert ended.code == 0
-        assert (ADVICE in ended.err, "have no vector" in ended.err) == (told, told), ended.err
+        assert (ADVICE in ended.err, "without a vector" in ended.err) == (told, told), ended.err
         assert "is the text in" not in ended.err
         assert ("[segment]" in ended.err) == told  # the command that installs what segments it
 
@@ -58,7 +58,7 @@ def test_text_without_spaces_is_segmented_in_every_command(muse: Command, here: 
     for name in ("unspaced.zh", "spaced.zh"):
         text = (here / name).read_text() if command == "translate" else None
         ended = muse(*line.format(name).split(), stdin=text)
-        assert (ended.code, "have no vector" in ended.err) == (0, False), ended.err
+        assert (ended.code, "without a vector" in ended.err) == (0, False), ended.err
         written = [path.read_bytes().replace(b" ", b"") for path in here.glob("x.*")]
         found.append((re.sub(r"(un)?spaced.zh|@\w{4}|[.\d]+ s\b", "", ended.out), written))
     assert found[0] == found[1]  # as if the spaces had been there

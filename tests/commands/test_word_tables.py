@@ -42,7 +42,7 @@ def test_a_row_for_each_answer_and_each_unknown_word(muse: Command, space: Path)
     out = space.parent / "words.csv"
     ended = muse("translate", space, "--words", space.parent / "list.txt", "--top", 2, "--out", out)
     assert (ended.code, ended.out) == (0, f"9 rows of 6 words in {out}\n")
-    assert ended.err == "3 of 6 words are unknown: the column reason says why\n"
+    assert ended.err == "3 of 6 words unknown: the column reason says why\n"
     assert out.read_bytes().startswith(b"\xef\xbb\xbfsource,target,rank,probability,mutual,grade,score,form,")
     found = table(out.read_text(encoding="utf-8"), ",")
     wanted = expected(space, 2)

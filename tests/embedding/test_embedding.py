@@ -80,7 +80,7 @@ def test_progress_is_towards_the_letters_of_the_files(tmp_path: Path) -> None:
     seen: list[tuple[str, int]] = []
     progress = Progress(quiet=True, callback=lambda stage, done, _: seen.append((stage, done)))
     write_corpus([tmp_path / "t"], tmp_path / "out", language="en", progress=progress)
-    assert seen == [("reading text", 8_000), ("reading text", 16_000), ("reading text", 24_000)]
+    assert seen == [("reading text (en)", done) for done in (8_000, 16_000, 24_000)]
 
 
 def test_vectors_are_no_text(tmp_path: Path) -> None:

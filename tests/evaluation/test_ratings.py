@@ -112,7 +112,7 @@ WRONG = {
         "a b\tc d\t3\na b\tc d\tfour\n",
         ":2: expected a number as the rating, got 'four'",
     ),
-    "none rated": ("sentence1\tsentence2\tscore\na\tb\t\n", "got 1 rows without a rating"),
+    "none rated": ("sentence1\tsentence2\tscore\na\tb\t\n", "got 1 row without a rating"),
     "a memory": ("<tmx version='1'><body/></tmx>", "expected a table .* got a translation memory"),
     "a dictionary of lists": ('{"a": 1, "b": 2}\n', ":1: expected 3 columns"),
 }

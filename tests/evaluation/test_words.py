@@ -145,7 +145,7 @@ def test_directions() -> None:
 
 
 def test_nothing_covered_says_why() -> None:
-    with pytest.raises(Mismatch, match="1 pairs; its direction is en to fr: swap --src and --tgt"):
+    with pytest.raises(Mismatch, match="1 pair; its direction is en to fr: swap --src and --tgt"):
         evaluate(SPACE, ("one", "un"))
     with pytest.raises(Mismatch, match="differ in upper and lower case"):
         evaluate(SPACE, ("Un", "ONE"))
@@ -176,7 +176,7 @@ def test_the_fields_other_programs_read() -> None:
 def test_a_dictionary_in_another_case_is_named(caplog: pytest.LogCaptureFixture) -> None:
     warn_of_dictionary(SPACE, Lexicon((("un", "one"), ("Deux", "two"), ("trois", "tres"))), "fr", "en")
     assert caplog.messages == [
-        "1 of 3 pairs are unknown because of upper and lower case alone: write them as the vocabularies do"
+        "1 of 3 pairs unknown because of upper and lower case alone: write them as the vocabularies do"
     ]
     caplog.clear()
     for pairs in ((("un", "one"), ("deux", "tres")), (("un", "one"), ("deux", "two"))):

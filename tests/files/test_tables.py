@@ -11,7 +11,7 @@ from muse.errors import BadFile, BadSetting, Mismatch, MissingExtra
 from muse.files import tables
 from muse.files.tables import FORMS, fits, form_of, harmless, plain_cell, table_writer
 
-COLUMNS = {"source": str, "rank": int, "score": float, "mutual": bool, "reason": str}
+COLUMNS = {"source": str, "rank": int, "probability": float, "mutual": bool, "reason": str}
 ROWS: list[list[Any]] = [
     ["=HYPERLINK(1)", 1, -0.125, True, None],
     ["+1", 2, 0.5, False, 'with, "quotes"'],
@@ -37,7 +37,7 @@ def plain(value: Any) -> str:
 
 def test_csv_is_read_by_python(tmp_path: Path) -> None:
     path = written(tmp_path / "words.csv")
-    assert path.read_bytes().startswith(b"\xef\xbb\xbfsource,rank,score,mutual,reason\n")
+    assert path.read_bytes().startswith(b"\xef\xbb\xbfsource,rank,probability,mutual,reason\n")
     with path.open(encoding="utf-8-sig", newline="") as file:
         head, *rows = csv.reader(file)
     assert head == list(COLUMNS)
@@ -53,7 +53,11 @@ def test_csv_is_read_by_pandas(tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.read_csv(written(tmp_path / "words.csv.gz", ROWS[:3] + ROWS[4:]))
     assert list(frame) == list(COLUMNS)
-    assert [str(frame[name].dtype) for name in ("rank", "score", "mutual")] == ["int64", "float64", "bool"]
+    assert [str(frame[name].dtype) for name in ("rank", "probability", "mutual")] == [
+        "int64",
+        "float64",
+        "bool",
+    ]
     assert list(map(plain_cell, frame["source"])) == [row[0] for row in ROWS[:3] + ROWS[4:]]
 
 
@@ -72,6 +76,9 @@ def test_a_sheet_is_read_by_openpyxl(tmp_path: Path) -> None:
     assert all(
         cell.data_type == "s" for row in cells for cell in (row[0], row[4]) if cell.value
     )  # no formula
+    formats = {cell.number_format for row in cells[1:] for cell in row[2:3] if cell.value is not None}
+    assert formats == {"0%"}
+    assert book.active.auto_filter.ref
 
 
 def test_parquet_is_read_by_pyarrow(tmp_path: Path) -> None:

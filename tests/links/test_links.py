@@ -218,7 +218,7 @@ def test_the_commands_link_and_measure(muse: Command, folder: Path) -> None:
     ("name", "text", "words", "error"),
     [
         ("a.en", "en20\n", "link", "same number of lines, got 1 in a.en and more in a.fr"),
-        ("a.en", "\n" * 3, "link", "3 of 3 pairs have an empty sentence"),
+        ("a.en", "\n" * 3, "link", "3 of 3 pairs with an empty sentence"),
         ("a.fr", f"x\n\n{'x' * 1_000_000}\n", "link", "a.fr:3: expected a sentence of at most 20,000 char"),
         ("gold", "1-1\n\n1-3\n", "evaluate links", "gold:3: expected links of 2 and 2 words, got one of"),
         ("gold", "1-1\n", "evaluate links", "gold: expected links of 3 pairs of sentences, got 1"),

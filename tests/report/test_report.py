@@ -347,7 +347,7 @@ def test_bad_input(muse: Command, space: Path, gold: Path, tmp_path: Path) -> No
         ((space, "--out", stranger / "page.html"), "a folder to write in"),
         ((space, "--out", tmp_path / "mine.html"), "or the figures of a report"),
         ((space, "--out", out, "--dictionary", tmp_path / "none.txt"), "none.txt"),
-        ((space, "--out", out, "--dictionary", stranger), "got none of 1 pairs"),
+        ((space, "--out", out, "--dictionary", stranger), "got none of 1 pair"),
         ((space, "--out", out, "--src", "de"), "are fr, en"),
     ):
         assert message in refused(muse, tmp_path, *arguments)

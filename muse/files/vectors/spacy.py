@@ -158,7 +158,7 @@ def _of_words(path: Path, strings: Sequence[str], keys: bytes, matrix: Matrix) -
         first.setdefault(row, key)
     if shared := len(rows) - len(first):
         log.warning(
-            "%s: %d of %d words share the vector of another word and are left out; the first word of each "
+            "%s: left out %d of %d words, with the vector of another word; the first word of each "
             "vector is kept",
             path, shared, len(rows),
         )  # fmt: skip
@@ -168,7 +168,7 @@ def _of_words(path: Path, strings: Sequence[str], keys: bytes, matrix: Matrix) -
     if lacking := len(first) - len(index):
         if not few(lacking, len(first), ONE_IN):
             raise ValueError(f"{STRINGS} without {lacking} of {len(first)} words")
-        log.warning("%s: dropped %d of %d words, which are empty or no text", path, lacking, len(first))
+        log.warning("%s: dropped %d of %d words, empty or no text", path, lacking, len(first))
     return WordRows(
         path, matrix.shape[1], lambda: list(index), False,
         lambda words: matrix[[index[word] for word in words]],

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from muse.errors import counted
 from muse.learn.refine import RefineConfig
 from muse.learn.supervise import descent, induced, linear
 from muse.learn.supervise.cross_validation import (
@@ -163,7 +164,7 @@ class Supervision:
 
     def __str__(self) -> str:
         """The result in one line."""
-        pairs = f"{self.pairs} {'pair' if self.pairs == 1 else 'pairs'}"
+        pairs = counted(self.pairs, "pair")
         if self.left_out:
             pairs += f" ({self.left_out} more left out: a vector is missing)"
         if not self.tested:

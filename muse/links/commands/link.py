@@ -15,6 +15,7 @@ import click
 from muse.commands.command import command
 from muse.commands.options import choose_direction, one_machine_only, open_space
 from muse.commands.outputs import Report, echo
+from muse.errors import counted
 from muse.options import Clustered, Common, Device, DictionaryForm, Languages, OneSpace, Threads, option
 
 if TYPE_CHECKING:
@@ -144,12 +145,13 @@ def _linked(options: LinkOptions) -> Report | None:
             for part in parts:
                 echo(part, end="")
     if counts["empty"]:
-        log.warning("%d of %d pairs have an empty sentence: no links", counts["empty"], counts["sentences"])
+        log.warning("%d of %d pairs with an empty sentence: no links", counts["empty"], counts["sentences"])
     names = ("sentences", "links", "empty", *(["left_out"] if options.min_score is not None else []))
     fields: dict[str, Any] = {name: counts[name] for name in names}
     if options.out is None:
         return ({**fields, "lines": lines}, []) if options.as_json else None
-    shown = f"{counts['links']} links in {counts['sentences']} pairs of sentences, in {options.out}"
+    links, pairs = counted(counts["links"], "link"), counted(counts["sentences"], "pair")
+    shown = f"{links} in {pairs} of sentences, in {options.out}"
     shown += f"; {counts['left_out']} left out" if options.min_score is not None else ""
     return {**fields, "out": str(options.out)}, [shown]
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from muse.commands.command import command
 from muse.commands.options import choose_direction, one_machine_only, open_space
 from muse.commands.outputs import Report
-from muse.errors import Contradiction
+from muse.errors import Contradiction, counted
 from muse.options import Backend, Clustered, Common, Device, Languages, Searched, Seed, Threads, option
 from muse.sentences.commands.encoders import EncoderOptions, OpenedEncoder, encoder_option, open_encoder
 
@@ -119,7 +119,9 @@ def mine(options: MineOptions) -> Report:
                 side, *counts.values(),
             )  # fmt: skip
     fields: dict[str, Any] = {"pairs": found.pairs, "out": str(options.out), **found.counts}
-    lines = [" | ".join((f"{found.pairs} pairs in {options.out}", signature.retrieval, *signature.more))]
+    lines = [
+        " | ".join((f"{counted(found.pairs, 'pair')} in {options.out}", signature.retrieval, *signature.more))
+    ]
     lines += map(str, recalls)
     if score is not None:
         fields["gold"] = score.as_json()

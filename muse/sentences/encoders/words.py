@@ -18,7 +18,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from muse.errors import Mismatch
+from muse.errors import Mismatch, counted
 from muse.files.space_folder import folder_name
 from muse.files.space_manifest import plain
 from muse.progress import Progress
@@ -324,7 +324,9 @@ def weights_from_text(weighting: str, text: Iterable[Ragged], n: int) -> Weights
         sentences += len(block)
         total += len(words)
     if not total:
-        raise Mismatch(f"{weighting} needs text with words of the space, got none in {sentences} lines")
+        raise Mismatch(
+            f"{weighting} needs text with words of the space, got none in {counted(sentences, 'line')}"
+        )
     counts[n] = 0  # each unknown word is rare, though together they are not
     if weighting == "sif":
         return (SMOOTHING / (SMOOTHING + counts / total)).astype(np.float32)

@@ -311,8 +311,8 @@ def test_words_with_one_vector_are_told(tmp_path: Path, caplog: pytest.LogCaptur
         writer(tmp_path / "x", words, rows)
         assert len(read_vectors(tmp_path / "x", language="en")) == 100
         assert caplog.messages == [
-            f"{tmp_path / 'x'}: 50 of 100 words share the vector of another word, 50 of them that of 'w7'; "
-            "as translations they cannot be told apart"
+            f"{tmp_path / 'x'}: 50 of 100 words with the vector of another word, 50 of them with that of "
+            "'w7'; as translations they cannot be told apart"
         ]
         caplog.clear()
         assert len(read_vectors(tmp_path / "x", language="en", max_vocab=41)) == 41

@@ -63,7 +63,7 @@ def test_words_that_share_a_row_are_counted_and_the_first_is_kept(
     with caplog.at_level(logging.WARNING):
         read = read_vectors(made, language="fr")
     assert list(read.words) == WORDS
-    assert f"made: 3 of {len(WORDS) + 3} words share the vector of another word" in caplog.text
+    assert f"made: left out 3 of {len(WORDS) + 3} words, with the vector of another word" in caplog.text
     assert "the first word of each vector is kept" in caplog.text
 
 
@@ -74,7 +74,7 @@ def test_pruning_keeps_the_first_words(tmp_path: Path, caplog: pytest.LogCapture
     with caplog.at_level(logging.WARNING):
         read = read_vectors(tmp_path / "pruned", language="fr")
     assert list(read.words) == WORDS[:10]
-    assert f"{len(WORDS) - 10} of {len(WORDS)} words share" in caplog.text
+    assert f"{len(WORDS) - 10} of {len(WORDS)} words, with the vector of another" in caplog.text
 
 
 def test_rows_without_a_word_are_not_read(tmp_path: Path) -> None:

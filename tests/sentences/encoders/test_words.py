@@ -148,5 +148,5 @@ def test_by_rank_probabilities_are_zipfs() -> None:
 
 @pytest.mark.parametrize("weighting", ["idf", "sif"])
 def test_text_without_a_word_is_refused(weighting: str) -> None:
-    with pytest.raises(Mismatch, match="none in 1 lines"):
+    with pytest.raises(Mismatch, match="none in 1 line"):
         weights_from_text(weighting, [NOTHING], 4)

@@ -73,7 +73,7 @@ def test_sheets_and_parquet_have_ratings_too(tmp_path: Path) -> None:
         assert read_rated(tmp_path / name) == RatedPairs(("A.", "D."), ("B, C.", "E."), (2.5, 4.0))
     with table_writer(tmp_path / "x.xlsx", {"score": float, "sentence1": str, "sentence2": str}) as append:
         append([None, "A.", "B."])
-    with pytest.raises(BadFile, match=r"x\.xlsx: .* got 1 rows without a rating"):
+    with pytest.raises(BadFile, match=r"x\.xlsx: .* got 1 row without a rating"):
         read_rated(tmp_path / "x.xlsx")
 
 
