@@ -226,3 +226,25 @@ def test_scores_that_know_help_and_others_do_no_harm() -> None:
     assert unharmed.report == alone.report
     np.testing.assert_array_equal(unharmed.answers.columns, alone.answers.columns)
     np.testing.assert_array_equal(unharmed.answers.probability, alone.answers.probability)
+
+
+KINDS = {  # how scores are made of similarities (w, k), best first
+    "similarities": (lambda near: near, False), "logarithms": (np.log, False),
+    "one score": (np.ones_like, False), "ranks": (lambda near: 1 / near, True),
+    "1 - similarity": (lambda near: 1 - near, True), "negated": (lambda near: -near, True),
+    "angles": (np.arccos, True), "costs": (lambda near: -np.log(near), True),
+    "one candidate": (lambda near: 1 - near[:, :1], False), "few words": (lambda near: 1 - near[:20], False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_distances_in_place_of_scores_are_told(kind: str, caplog: pytest.LogCaptureFixture) -> None:
+    made, told = KINDS[kind]
+    near = np.sort(np.random.default_rng(0).uniform(0.1, 0.9, (60, 5)))[:, ::-1]
+    scores = made(near)
+    rows = np.repeat(np.arange(len(scores)), scores.shape[1])
+    columns = (rows + np.tile(np.arange(scores.shape[1]), len(scores)) * 7) % 60
+    found = ExternalScores.of_pairs(np.stack([rows, columns], 1), scores.ravel(), (60, 60))
+    right = np.arange(len(scores))  # translations, whose targets have the same numbers
+    found.warn_of_distances(right, right, np.full(len(right), 0.7), "answers")
+    assert ("in place of distances write 1 - distance" in caplog.text) == told
