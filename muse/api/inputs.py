@@ -349,7 +349,7 @@ def _of_pairs(lexicon: Lexicon, path: Path | None, source: Vectors, target: Vect
     values, counts = np.array([scores[place] for place in known]), (len(source), len(target))
     outside = ExternalScores.of_pairs(pairs, values, counts)
     alike = _edit_similarity(source, target, pairs) > SPELLED_ALIKE
-    outside.warn_of_distances(*pairs.T, alike, "pairs that are spelled alike")
+    outside.warn_of_distances(pairs[:, 0], pairs[:, 1], alike, "pairs that are spelled alike")
     return outside
 
 

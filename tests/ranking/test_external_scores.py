@@ -1,5 +1,6 @@
 """Outside scores count as far as they agree with other evidence, and those that know nothing do not."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -20,6 +21,7 @@ from muse.ranking.features import KnownPairs
 from muse.ranking.model import read_pretrained
 from muse.ranking.train_ranker import learn_answers
 from muse.ranking.trees import TreesConfig
+from muse.vectors import Doubles
 from tests.support.made_up_pair import Made, made_up, unit
 
 
@@ -228,7 +230,8 @@ def test_scores_that_know_help_and_others_do_no_harm() -> None:
     np.testing.assert_array_equal(unharmed.answers.probability, alone.answers.probability)
 
 
-KINDS = {  # how scores are made of similarities (w, k), best first
+# How scores are made of similarities (w, k), best first, and whether they are distances.
+KINDS: dict[str, tuple[Callable[[Doubles], Doubles], bool]] = {
     "similarities": (lambda near: near, False), "logarithms": (np.log, False),
     "one score": (np.ones_like, False), "ranks": (lambda near: 1 / near, True),
     "1 - similarity": (lambda near: 1 - near, True), "negated": (lambda near: -near, True),
