@@ -21,7 +21,7 @@ from muse.files import tables
 from muse.files.cells import number_in, pairs_of_cells, read_number, split_translations, stripped
 from muse.files.detect import TABLE, TEXT, kind_of
 from muse.files.dictionary_format import BLANK, Append, DictionaryFile, DictionaryFormat, lines_writer
-from muse.files.json_text import parse_json
+from muse.files.json_text import parse_json, yaml_item
 from muse.files.plain_text import read_lines
 from muse.files.source import FREE_PAIRS, check_pairs, is_stream
 from muse.files.tables import QUOTED, NumberedRow, TableRows, csv_rows, plain_cell
@@ -272,6 +272,8 @@ def _beside_numbers(rows: Sequence[Sequence[str]]) -> tuple[PairColumns, int] | 
 
     And the number of rows above.
     """
+    if len(rows) > 1 and len(rows[0]) == 2 and len(rows[1]) == 3:  # as R writes them
+        rows = [["", *rows[0]], *rows[1:]]
     below = [row for row in rows[1:] or rows if any(row)]
     if {*map(len, rows)} != {3} or not all(not row[0] or row[0].isdecimal() for row in below):
         return None
@@ -338,7 +340,12 @@ def listed_words(path: Path) -> Iterator[tuple[int, str]]:
         filled = [line for line in sample if line.strip()]
         signs = (sum(sign in line for line in filled) > _SHARE_DELIMITED * len(filled) for sign in "\t,;")
         if is_stream(path) or not (any(signs) or tables.JSON.match("".join(filled[:1]))):
-            return enumerate(chain(sample, lines), 1)
+            items = [yaml_item(line) for line in filled]
+            is_yaml = None not in items and any(items)
+            words = (
+                line if item is None else item for line in chain(sample, lines) for item in [yaml_item(line)]
+            )
+            return enumerate(words if is_yaml else chain(sample, lines), 1)
     table = tables.open_table(path, 1)
     first = [row for row in islice(table.rows, _SHOWN) if any(row[1])]
     if len(first) == 1 and table.names is None:
@@ -390,6 +397,8 @@ def _is_csv(file: DictionaryFile) -> bool:
         return bool(lines)
     if any("\t" in line for line in lines):
         return False
+    if _is_of_r(lines):
+        return True
     if any(_is_delimited(lines, sign) for sign in ";,"):
         return True
     # Of a cell whose quotation marks do not end its reader says so.
@@ -399,6 +408,8 @@ def _is_csv(file: DictionaryFile) -> bool:
 
 def _csv(file: DictionaryFile) -> TableRows:
     lines = file.filled
+    if _is_of_r(lines):
+        return TableRows("csv", tables.rows_of_r(file.lines), f"{file.path}:")
     exact = _is_csv_of_muse(lines)  # whose words may have tabs
     signs = "," if exact else [sign for sign in ";," if _is_delimited(lines, sign)] or ";,"
     # Where both could, one is between the translations in a cell: the columns come first.
@@ -415,6 +426,10 @@ def _is_of_muse(cells: Sequence[str]) -> bool:
 
 def _is_csv_of_muse(lines: Sequence[str]) -> bool:
     return bool(lines) and _is_of_muse(lines[0].split(","))
+
+
+def _is_of_r(lines: Sequence[str]) -> bool:
+    return tables.is_of_r(lines) and not all(map(_could_be_a_pair, lines))
 
 
 def _is_delimited(lines: Sequence[str], delimiter: str) -> bool:

@@ -299,6 +299,9 @@ LABELS: Mapping[str, tuple[list[dict[str, Any]], str, str]] = {
     "sentences": ([{"text": "A dog runs."}, {"text": "It barks."}], "0 1", "the numbers of rows"),
     "null": ([{"id": None}, {"id": 7}], "error", "expected an id that is text or an integer, got None"),
     "none": ([{"id": 7}, {"page": 7}], "error", "expected an id that is text or an integer, got None"),
+    **{f"control {sign!r}": ([{"id": "a"}, {"id": f"b{sign}"}], "error", "without control characters")
+       for sign in "\x00\x07\x1b\x7f\x9b"},
+    "two lines": ([{"id": "a\tb"}, {"id": "c"}], "a\tb|c", ""),
     "signs between": ([{"Doc-Id": "a b"}, {"Doc-Id": "c"}], "a b|c", ""),
     "an index": ([{"index": 5, "x": "y"}, {"index": 9, "x": "y"}], "5 9", ""),
     "the same index": ([{"index": 0, "x": "y1"}, {"index": 0, "x": "y2"}], "y1 y2", "in 'x'"),

@@ -1,26 +1,20 @@
-"""Arrays: words or items with their vectors in files of numpy, faiss, safetensors and PyTorch.
+"""Arrays: words or items with their vectors in files of numpy, faiss and safetensors.
 
 .npz            the arrays `words` and `matrix`; of items, `ids` and `vectors`, or one array alone
 .npy            n rows of d numbers
 .safetensors    one tensor
 faiss           a flat index (IndexFlatIP, IndexFlatL2), alone or in an IDMap or IDMap2, which has ids
-.pt             one matrix, perhaps with a list of words or with the rows of words
 
 Items are embeddings without a vocabulary: without ids they are known by the numbers of their rows. A pickle
-can run any code when it is loaded, so muse loads none: PyTorch's own reader takes tensors, lists and text out
-of a .pt without running anything else.
+can run any code when it is loaded, so muse loads none.
 """
 
-import pickletools
 import struct
 import sys
-import warnings
-import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from pickle import UnpicklingError
 from typing import Any
 
 import numpy as np
@@ -28,8 +22,8 @@ from numpy.typing import NDArray
 
 from muse.errors import BadFile
 from muse.files.archive import open_archive, strictly
-from muse.files.payloads import Label, id_name, label_of
-from muse.files.source import DAMAGED, check_archive
+from muse.files.payloads import Label, label_of
+from muse.files.source import DAMAGED
 from muse.files.vectors.table import IntegerId, RowsOnDisk, Table, item_ids, items_table, words_table
 from muse.files.writing import check_writable, replaced, unwritable
 from muse.optional import library
@@ -47,7 +41,6 @@ _SAVE_MAPPED = (
 _VECTORS = ("matrix", "vectors", "embeddings", "rows")  # names of arrays
 _SAMPLE = 100  # labels that tell whether they are words
 _NO_CHARACTER = 0xD800
-_LONGEST_WORD = 1_000  # characters of a text in a .pt
 
 
 # numpy
@@ -220,102 +213,3 @@ def faiss_table(path: Path) -> Table:
         )
     ids = np.fromfile(path, "<i8", n, offset=end + 8).tolist() if mapped else None
     return items_table(path, rows, ids and [*map(IntegerId, ids)])
-
-
-# PyTorch
-
-
-def torch_table(path: Path) -> Table:
-    """The table of a .pt with one matrix, and of its words if it has a list of as many texts.
-
-    Words may also be the keys of vectors, or of the numbers of the rows. Raise BadFile if it is not clear
-    which are the vectors, and for Python objects.
-    """
-    from torch import Tensor  # not above: files are read, and completed on the command line, without it
-
-    found = _loaded(path)
-    values = list(found.values()) if isinstance(found, Mapping) else found
-    values = list(values) if isinstance(values, list | tuple) else [values]
-    tensors = [value for value in values if isinstance(value, Tensor)]
-    if (
-        isinstance(found, Mapping)
-        and len(tensors) == len(values)
-        and len({one.shape for one in tensors}) == 1
-    ):
-        if tensors[0].ndim == 1 and len(tensors[0]):
-            return words_table(path, [*map(str, found)], np.stack([_array(path, one) for one in tensors]))
-    matrices = [one for one in tensors if one.ndim == 2]
-    lists = [words for value in values if (words := _words(value))]
-    fitting = [words for words in lists if len(matrices) == 1 and len(words) == len(matrices[0])]
-    if len(matrices) != 1 or bool(lists) > bool(fitting) or any(words != fitting[0] for words in fitting):
-        shapes = ", ".join(" x ".join(map(str, one.shape)) for one in matrices)
-        lengths = " and ".join(str(len(words)) for words in lists)
-        raise BadFile(
-            f"{path}: expected one matrix, and a list of as many words, got {shapes or 'none'} with lists of "
-            f'{lengths or "no"} words; save them as torch.save({{"words": [...], "vectors": matrix}}, path)'
-        )
-    matrix = _array(path, matrices[0])
-    if isinstance(found, Mapping) and (own := id_name(map(str, found))) and own in found:
-        ids = found[own].tolist() if isinstance(found[own], Tensor) else found[own]
-        if isinstance(ids, list | tuple) and len(ids) == len(matrix):
-            return items_table(path, matrix, item_ids(ids, lambda place: f"{path}: row {place}"))
-    return words_table(path, fitting[0], matrix) if fitting else items_table(path, matrix)
-
-
-def read_torch(path: Path, name: str) -> NDArray[Any]:
-    """The tensor of this name in a file of torch.save; BadFile without."""
-    found = _loaded(path)
-    if not isinstance(found, Mapping) or name not in found:
-        raise BadFile(f"{path}: expected the tensor {name}, found none; save the model again")
-    return _array(path, found[name])
-
-
-def _loaded(path: Path) -> Any:
-    import torch  # not above: files are read, and completed on the command line, without it
-
-    try:
-        check_archive(path)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of damaged and of old files
-            with zipfile.ZipFile(path) as archive:
-                (name,) = [name for name in archive.namelist() if name.rpartition("/")[2] == "data.pkl"]
-                parts = [argument for _, argument, _ in pickletools.genops(archive.read(name))]
-            longest = max((len(part) for part in parts if isinstance(part, str | bytes)), default=0)
-            if longest > _LONGEST_WORD:  # torch's reader would search it for hours
-                raise BadFile(
-                    f"{path}: expected words of at most {_LONGEST_WORD} characters, got {longest}; save the "
-                    "others alone"
-                )
-            return torch.load(path, map_location="cpu", weights_only=True)
-    except BadFile:
-        raise
-    except UnpicklingError as error:
-        raise BadFile(
-            f"{path}: expected a .pt of tensors and lists, got one with Python objects, which can run code; "
-            "save plain tensors, lists and text in it"
-        ) from error
-    except Exception as error:  # noqa: BLE001 - whatever torch raises for what is not its own or damaged
-        raise BadFile(f"{path}: expected a .pt of tensors and lists, got a broken one; save it") from error
-
-
-def _array(path: Path, tensor: Any) -> NDArray[Any]:
-    """The numbers of a tensor; BadFile if it has no numbers of its own, or more than the file has."""
-    import torch
-
-    plain = tensor.layout == torch.strided and tensor.device.type == "cpu" and not tensor.is_quantized
-    if not plain or tensor.is_complex():
-        raise BadFile(f"{path}: expected a dense tensor of real numbers, got others; save tensor.to_dense()")
-    if tensor.numel() * tensor.element_size() > min(tensor.untyped_storage().nbytes(), path.stat().st_size):
-        raise BadFile(f"{path}: expected a tensor with its numbers, got a part of them; save tensor.clone()")
-    array: NDArray[Any] = tensor.detach().float().numpy()
-    return array
-
-
-def _words(value: object) -> list[str | bytes] | None:
-    """The words in a list, or in a dictionary of the numbers of their rows; None if it is neither."""
-    if isinstance(value, list | tuple) and value and all(isinstance(word, str | bytes) for word in value):
-        return list(value)
-    if isinstance(value, Mapping) and value and all(type(row) is int for row in value.values()):
-        if sorted(value.values()) == list(range(len(value))):
-            return [str(word) for word in sorted(value, key=lambda word: int(value[word]))]
-    return None

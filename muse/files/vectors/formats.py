@@ -11,9 +11,10 @@ from pathlib import Path
 
 from muse.files.detect import VECTORS, Beginning, kind_of, open_beginning, readable_kind
 from muse.files.store_text import csv_table, json_table
-from muse.files.vectors.arrays import faiss_table, npy_table, npz_table, safetensors_table, torch_table
+from muse.files.vectors.arrays import faiss_table, npy_table, npz_table, safetensors_table
 from muse.files.vectors.fasttext import fasttext_table, load_fasttext
 from muse.files.vectors.parquet import parquet_table
+from muse.files.vectors.pytorch import torch_table
 from muse.files.vectors.spacy import find_vectors, load_spacy, spacy_table
 from muse.files.vectors.static import static_table
 from muse.files.vectors.table import (

@@ -17,7 +17,8 @@ from muse.errors import BadFile
 from muse.files.detect import VECTORS, open_beginning, readable_kind
 from muse.files.json_text import parse_json
 from muse.files.source import DAMAGED, regular_bytes
-from muse.files.vectors.arrays import read_tensor, read_torch, tensor_names
+from muse.files.vectors.arrays import read_tensor, tensor_names
+from muse.files.vectors.pytorch import read_torch
 from muse.files.vectors.table import Table, words_table
 
 log = logging.getLogger(__name__)

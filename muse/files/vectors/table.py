@@ -38,6 +38,7 @@ _ONE_IN_DUPLICATES = 100  # words may share the vector of another one without a 
 _FEW_DUPLICATES = 10
 # Keys of files with the words of several languages: ConceptNet's /c/fr/roi; fr:roi, fr/roi and fr_roi.
 KEY = re.compile(r"(/c/[^/\s]+/|[a-z]{2,3}[:/_](?=\S))")
+_CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")  # of terminals: ids may be of several lines
 _PART_OF_SPEECH = re.compile(r"(?<=.)/[nvarsx](?:/.*)?$")  # /c/fr/roi/n
 
 
@@ -79,12 +80,13 @@ def item_ids(values: Sequence[Any], where: Callable[[int], str]) -> list[str]:
         if isinstance(value, int) and not isinstance(value, bool):
             found.append(IntegerId(value))
         elif (text := as_text(str(value) if isinstance(value, UUID) else value)) and (
-            isinstance(value, str | UUID) or text.isprintable()  # bytes may be no text
+            text.isprintable() or (isinstance(value, str) and not _CONTROLS.search(text))  # bytes may be none
         ):
             found.append(text)
         else:
             raise BadFile(
-                f"{where(place)}: expected an id that is text or an integer, got {value!r:.60}; correct it"
+                f"{where(place)}: expected an id that is text or an integer, got {value!r:.60}; correct it, "
+                "without control characters"
             )
     return found
 
