@@ -57,7 +57,11 @@ def test_good_files_are_read_and_damaged_ones_read_or_refused(
     found = warm(target, scratch)
     # Of a server there are errors and redirects to nowhere among them; no pickle is read; Excel has no place
     # for control characters.
-    mixed = dict.fromkeys(("fetch", "words", "dictionary.back.xlsx", "table.back.xlsx"), {READ, REFUSED})
+    # What is refused by its kind is among stores, entries and sentences.
+    kinds = ("rows", "dictionary.entries", "sentences")
+    mixed = dict.fromkeys(
+        ("fetch", "words", "dictionary.back.xlsx", "table.back.xlsx", *kinds), {READ, REFUSED}
+    )
     assert found == {**mixed, "pickle": {REFUSED}}.get(name, {READ})
 
     seconds, defects = SECONDS if without_slow else SECONDS_OF_SLOW, list[Defect]()

@@ -28,7 +28,8 @@ _TRANSLATION = ("trans", "translation", "translationEquivalent")
 # Of other kinds, how to convert them: by the Translate Toolkit where it can.
 _CONVERT = "convert it into lines of two words with a tab between, as pyglossary does"
 _NO_DICTIONARY = (
-    "if it is a page of an error, download the file again; else write lines of two words with a tab between"
+    "if it is a page of an error, download the file again; else put tabs between its "
+    "words, as of a table: pandas.read_html(...)[0].to_csv(...)"
 )
 _CONVERSIONS = {
     "dictionary": r"of Apertium: lt-expand FILE | sed -E 's/<[^>]*>//g; s/:([<>]:)?/\t/' > OUT.tsv",

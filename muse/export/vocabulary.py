@@ -1,22 +1,19 @@
 """Vocabularies of other systems: their units, in the order of their embedding tables."""
 
-import json
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from muse.errors import BadFile
 from muse.files.detect import is_number, open_beginning
-from muse.files.json_text import parse_json
+from muse.files.json_text import parse_json, yaml_item, yaml_string
 from muse.files.plain_text import marked_encoding, read_lines
 
 _OF_YAML = re.compile(
-    r"""\s*(?:"((?:[^"\\]|\\.){0,9999})"|'((?:[^']|''){0,9999})'|([^"'].*?|["']))\s*:\s+(\d{1,9})\s*"""
+    r"""\s*("(?:[^"\\]|\\.){0,9999}"|'(?:[^']|''){0,9999}'|[^"'].*?|["'])\s*:\s+(\d{1,9})\s*"""
 )
 _NUMBERED = re.compile(r"(\d{1,9})[\t ](.*\S)")
-_BYTE = re.compile(r"\\x([0-9A-Fa-f]{2})")
 
 
 def read_vocabulary(path: Path | str) -> list[str]:
@@ -100,23 +97,12 @@ def _behind_numbers(lines: Sequence[str]) -> dict[str, Any] | None:
 
 def _of_yaml(lines: Sequence[str]) -> dict[str, Any] | None:
     """The numbers of the units in YAML, as Marian writes it; None of lines that do not number them all."""
-    found: dict[str, Any] = {}
-    for line in lines:
-        if line.strip() in ("", "---", "...") or line.startswith("# "):
-            continue
-        if line.startswith("- "):  # of a list
-            line = f"{line[2:]}: {len(found)}"
-        if (match := _OF_YAML.fullmatch(line)) is None:
-            return None
-        double, single, plain, number = match.groups()
-        if double is not None:
-            escaped = _BYTE.sub(r"\\u00\1", double)
-            with suppress(ValueError):
-                plain = json.loads(f'"{escaped}"')
-        elif single is not None:
-            plain = single.replace("''", "'")
-        found[double if plain is None else plain] = int(number)
-    return found if sorted(found.values()) == [*range(len(found))] else None
+    items = [yaml_item(line) for line in lines]
+    if None not in items and (units := [*filter(None, items)]) and len({*units}) == len(units):
+        return {unit: place for place, unit in enumerate(units)}
+    numbered = [_OF_YAML.fullmatch(line) for line, item in zip(lines, items, strict=True) if item != ""]
+    found = {yaml_string(one[1]): int(one[2]) for one in numbered if one}
+    return found if sorted(found.values()) == [*range(len(numbered))] else None
 
 
 def _in_order(numbers: Mapping[str, Any], path: Path) -> list[str]:

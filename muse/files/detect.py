@@ -211,7 +211,8 @@ NULLS = ("", "\\N", "NULL")
 CSV_SAMPLE = 100  # rows that tell the columns of vectors
 _MAY_BE_CSV = re.compile(
     rb"(?:^|[\",;:=\s(])[\[{(]{1,2}\s*(?:np\.float|[-+]?[0-9.])"
-    rb"|\A(?=[^\n]*[,;\t])[^\n]*\n[^\n]*?[,;\t]\"?\s*[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?[ ,]"  # a bare list
+    rb"|\A(?:(?=[^\n]*[,;\t])[^\n]*\n[^\n]*?[,;\t]|[A-Za-z_]\w*\r?\n)"  # a bare list
+    rb"\"?\s*[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?[ ,]"
 )
 _BEFORE_LIST = re.compile(
     r"^(?!\{\")\s*[({]?(['\"]?)(\S[^\[({]*?)\1[\s:=,;]{1,9}(?=(?:(?:array|tensor)\()?[\[({])"
@@ -278,10 +279,11 @@ def _form(text: str, delimiter: str, *, whole: bool) -> CsvForm | None:
             f"({' '.join(cut.split())[:60]!r}); write them as lists: vector.tolist()"
         )
     found = tuple(name for name, cells in known.items() if cells and all(map(_is_vector, cells)))
-    if header and not found and len(names) > 1:
-        lists = tuple(name for name, cells in known.items() if cells and all(map(_is_bare, cells)))
-        if lists:
-            return CsvForm(delimiter, names, lists, header, bare=True)
+    lists = tuple(name for name, cells in known.items() if cells and all(map(_is_bare, cells)))
+    sign = delimiter.replace(" ", "\t")
+    apart = header or sign != "\t" if len(names) > 1 else header and names[0].isidentifier()
+    if not found and lists and (apart or all(sign in cell for name in lists for cell in known[name])):
+        return CsvForm(delimiter, names, lists, header, bare=True)
     almost = (cells for cells in known.values() if header and cells and all(map(_ALMOST.fullmatch, cells)))
     if not found and (odd := next((one for cells in almost for one in cells if not _is_vector(one)), None)):
         raise BadFile(f"expected vectors such as [0.1,0.2], got {odd[:60]!r}; write them as vector.tolist()")
@@ -554,6 +556,9 @@ KINDS = (
          looks=lambda file: marked_encoding(file.head)),
     Kind("table", "a dictionary or another table of muse", (DICTIONARY,),
          "give it as --dictionary, and vectors here", (b"source\ttarget\t",), wanted=(VECTORS,)),
+    Kind("sql", "a dump of a database, as SQL", (), "load it into one and write its table as CSV, as SQLite "
+         "does: sqlite3 x.db < {file}; sqlite3 -csv -header x.db 'SELECT * FROM NAME' > OUT.csv",
+         looks=_matches(rb"\s*(?:--[^\n]*\n\s*)*(?:INSERT INTO|CREATE TABLE|DROP TABLE|BEGIN)\b")),
     Kind("cldf", "words of several languages, one a row, as CLDF has them", (), "join two: python -c \""
          "import pandas; t = pandas.read_csv({path}).groupby('Language_ID'); t.get_group('fra').merge("
          "t.get_group('eng'), on='Parameter_ID')[['Form_x', 'Form_y']].to_csv('OUT.tsv', sep='\\t', "
@@ -561,7 +566,8 @@ KINDS = (
          looks=_matches(rb"(?=[^\n]*\bLanguage_ID\b)(?=[^\n]*\bParameter_ID\b)(?=[^\n]*\bForm\b)")),
     Kind("gls", "the source of a dictionary for Babylon", (), "put its words on one line: awk -v RS= -F'\\n' "
          r"""'!/^#/ {split($1, w, "|"); print w[1] "\t" $2}' {file} > OUT.tsv""", wanted=(DICTIONARY,),
-         looks=_matches(rb"\s*#(?:(?:stripmethod|sametypesequence|bookname)=|## Glossary)")),
+         looks=lambda file: file.path.suffix == ".gls"
+         or re.match(rb"\s*#(?:(?:stripmethod|sametypesequence|bookname)=|## Glossary)", file.head)),
     Kind("gettext", "a catalogue of gettext", (), "convert it: po2csv {file} OUT.csv",
          wanted=(DICTIONARY, TABLE), looks=_matches(rb'(?:.*\n)??msgid\s+"[^\n]*\n(?:"[^\n]*\n)*msgstr')),
     Kind("cedict", "CC-CEDICT or EDICT", (), _PYGLOSSARY, wanted=(DICTIONARY,),

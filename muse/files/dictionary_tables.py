@@ -21,7 +21,7 @@ from muse.files import tables
 from muse.files.cells import number_in, pairs_of_cells, read_number, split_translations, stripped
 from muse.files.detect import TABLE, TEXT, kind_of
 from muse.files.dictionary_format import BLANK, Append, DictionaryFile, DictionaryFormat, lines_writer
-from muse.files.json_text import parse_json
+from muse.files.json_text import parse_json, yaml_item
 from muse.files.plain_text import read_lines
 from muse.files.source import FREE_PAIRS, check_pairs, is_stream
 from muse.files.tables import QUOTED, NumberedRow, TableRows, csv_rows, plain_cell
@@ -228,10 +228,10 @@ def _layout(table: TableRows, file: DictionaryFile) -> tuple[PairColumns, int, I
             if beside := _beside_codes(shown) or (None if file.exact else _beside_numbers(shown)):
                 return beside[0], 0, chain(first[beside[1] :], table.rows)
             pairs = False  # above, of which a row of names of columns may be one: word, traduction
-            for header, names in enumerate(shown[: 1 if file.exact else _TITLE]):
+            for header, named in enumerate(shown[: 1 if file.exact else _TITLE]):
+                names = _with_names_of_rows(named, shown[header + 1 :])
                 columns = columns_of_header(names, file.languages)
                 if columns is not None and (not pairs or _names_languages(names, columns)):
-                    columns = _behind_names_of_rows(columns, len(names), shown[header + 1 :])
                     return columns, len(names), chain(first[header + 1 :], table.rows)
                 pairs = pairs or sum(map(bool, names)) > 1
             return PairColumns(score=2), 0, chain(first, table.rows)
@@ -272,6 +272,7 @@ def _beside_numbers(rows: Sequence[Sequence[str]]) -> tuple[PairColumns, int] | 
 
     And the number of rows above.
     """
+    rows = [_with_names_of_rows(rows[0], rows[1:]), *rows[1:]]
     below = [row for row in rows[1:] or rows if any(row)]
     if {*map(len, rows)} != {3} or not all(not row[0] or row[0].isdecimal() for row in below):
         return None
@@ -282,14 +283,10 @@ def _beside_numbers(rows: Sequence[Sequence[str]]) -> tuple[PairColumns, int] | 
     return PairColumns(1, 2, named=True), header
 
 
-def _behind_names_of_rows(columns: PairColumns, width: int, rows: Sequence[Sequence[str]]) -> PairColumns:
-    """The columns one place on if all rows have a cell more than the header, as R writes them."""
-    if columns.ours or not rows or {len(row) for row in rows if any(row)} != {width + 1}:
-        return columns
-    score, probability = (None if at is None else at + 1 for at in (columns.score, columns.probability))
-    return replace(
-        columns, source=columns.source + 1, target=columns.target + 1, score=score, probability=probability
-    )
+def _with_names_of_rows(names: Sequence[str], rows: Sequence[Sequence[str]]) -> Sequence[str]:
+    """The names of columns, one more if all rows have a cell more than these, as R writes them."""
+    numbered = {len(row) for row in rows if any(row)} == {len(names) + 1}
+    return ["", *names] if numbered and not _is_of_muse(names) else names
 
 
 def _stripped_cells(written: Sequence[str], form: str) -> list[str]:
@@ -338,7 +335,12 @@ def listed_words(path: Path) -> Iterator[tuple[int, str]]:
         filled = [line for line in sample if line.strip()]
         signs = (sum(sign in line for line in filled) > _SHARE_DELIMITED * len(filled) for sign in "\t,;")
         if is_stream(path) or not (any(signs) or tables.JSON.match("".join(filled[:1]))):
-            return enumerate(chain(sample, lines), 1)
+            items = [yaml_item(line) for line in filled]
+            is_yaml = None not in items and any(items)
+            words = (
+                line if item is None else item for line in chain(sample, lines) for item in [yaml_item(line)]
+            )
+            return enumerate(words if is_yaml else chain(sample, lines), 1)
     table = tables.open_table(path, 1)
     first = [row for row in islice(table.rows, _SHOWN) if any(row[1])]
     if len(first) == 1 and table.names is None:
@@ -390,6 +392,8 @@ def _is_csv(file: DictionaryFile) -> bool:
         return bool(lines)
     if any("\t" in line for line in lines):
         return False
+    if _is_of_r(lines):
+        return True
     if any(_is_delimited(lines, sign) for sign in ";,"):
         return True
     # Of a cell whose quotation marks do not end its reader says so.
@@ -399,6 +403,8 @@ def _is_csv(file: DictionaryFile) -> bool:
 
 def _csv(file: DictionaryFile) -> TableRows:
     lines = file.filled
+    if _is_of_r(lines):
+        return TableRows("csv", tables.rows_of_r(file.lines), f"{file.path}:")
     exact = _is_csv_of_muse(lines)  # whose words may have tabs
     signs = "," if exact else [sign for sign in ";," if _is_delimited(lines, sign)] or ";,"
     # Where both could, one is between the translations in a cell: the columns come first.
@@ -415,6 +421,10 @@ def _is_of_muse(cells: Sequence[str]) -> bool:
 
 def _is_csv_of_muse(lines: Sequence[str]) -> bool:
     return bool(lines) and _is_of_muse(lines[0].split(","))
+
+
+def _is_of_r(lines: Sequence[str]) -> bool:
+    return tables.is_of_r(lines) and not all(map(_could_be_a_pair, lines))
 
 
 def _is_delimited(lines: Sequence[str], delimiter: str) -> bool:

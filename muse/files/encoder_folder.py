@@ -356,9 +356,8 @@ def _tokenizer_settings(settings: Fields) -> Fields:
 
 
 def _is_token(value: object) -> bool:
-    return (
-        isinstance(value, dict) and set(value) <= _TOKEN and value.get("__type", "AddedToken") == "AddedToken"
-    )
+    kind = value.get("__type", "AddedToken") if isinstance(value, dict) and set(value) <= _TOKEN else None
+    return kind == "AddedToken"
 
 
 def _check_sizes(path: Path, settings: Fields, shapes: Mapping[str, Sequence[int]]) -> None:

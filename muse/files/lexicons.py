@@ -51,6 +51,8 @@ _NOT_READ = tuple(
          r"put tabs: sed -E 's/<[^>]*>//g; s/:([<>]:)?/\t/' FILE > OUT.tsv"),
         (r"\d{8}-\w\t.*", "a file of Open Multilingual Wordnet; join two by their first columns, in bash: "
          "join -t $'\\t' -o 1.3,2.3 <(grep :lemma fra.tab | sort) <(grep :lemma eng.tab | sort) > OUT.tsv"),
+        (r"[^:\t]+:|- .*", "YAML with a list below each word; put each on the line of its word: "
+         r"sed -nE '/:$/{s/:$//;h;d}; /^ *- /{s/^ *- //;G;s/(.*)\n(.*)/\2\t\1/p}' FILE > OUT.tsv"),
     )
 )  # fmt: skip
 _TOOLBOX = (
@@ -61,6 +63,10 @@ _NOT_READ_FROM = {  # by how the first line begins
     **dict.fromkeys(("\\lx ", "\\_sh "), _TOOLBOX),
     "_____": "what dictunformat writes; give the .index of the dictionary",
 }
+_OF_TABLE = (
+    """python -c "import pandas; pandas.read_html('FILE')[0].to_csv('OUT.tsv', sep='\\t', index=False)\""""
+)
+_RULE = re.compile(r"[-|+:= ]*")  # below the names of columns
 _COLON, _TAG = re.compile(r"[^\s:][^:\t]*: +[^\s:]+"), re.compile(r"<[A-Za-z!][^<>]*>")
 
 
@@ -150,7 +156,7 @@ def _check_text(file: DictionaryFile) -> None:
 
 def _not_read(lines: Sequence[str]) -> str | None:
     """What lines are that cannot be read as pairs, and what makes them readable; None if that is unknown."""
-    bare = [line.strip() for line in lines]
+    bare = [line.strip() for line in lines if not _RULE.fullmatch(line)] or lines
     if found := next((found for start, found in _NOT_READ_FROM.items() if lines[0].startswith(start)), None):
         return found
     if found := next((found for pattern, found in _NOT_READ if all(map(pattern.fullmatch, bare))), None):
@@ -161,10 +167,13 @@ def _not_read(lines: Sequence[str]) -> str | None:
     if any("\t" in line or len(_fields(line)) == 2 for line in lines):
         return None
     if _TAG.match(lines[0]):
-        return "XML or HTML that is not read; convert it into lines of two words with a tab between"
+        return f"XML or HTML that is not read; put tabs between its words, as of a table: {_OF_TABLE}"
     sign = next((sign for sign in _BETWEEN if all(sign in line[1:-1] for line in bare)), "")
     between = re.escape(sign.strip()).replace("/", r"\/")
-    tab = rf"sed -E 's/^ *{between} *| *{between} *$//g; s/ *{between} */\t/' FILE > OUT.tsv"
+    ends = rf"s/^ *{between} *| *({between}|\\\\) *$//g"
+    tab = rf"sed -E '/^[-|+:= ]*$/d; {ends}; s/ *{between} */\t/' FILE > OUT.tsv"
+    if not sign and all(map(re.compile(r"[^\s,;:|=]+").fullmatch, bare)):
+        return "a word on each line; if its translation is on the next: grep . FILE | paste - - > OUT.tsv"
     return f"{sign!r} between the words; put a tab in its place: {tab}" if sign else None
 
 

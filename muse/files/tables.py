@@ -53,6 +53,8 @@ MOST_CELLS = 1 << 24  # that are read of a sheet, empty ones included
 _SAMPLE = 1_000  # lines that tell what a file is
 _WIDTHS = {True: 28, False: 12}  # of columns of text and of numbers in a sheet
 JSON = re.compile(r"""\s*(?:\[\s*(?:\{|$)|\{\s*(?:"|$))""")
+_CELL_OF_R = re.compile(r'(?:"(?:[^"\\]|\\.)*"|[-+.\w]+)(?: |$)')
+_OF_R = re.compile(rf'(?=.*" "|"[^"]*"$)(?:{_CELL_OF_R.pattern})+')
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 # What XML cannot have, and a carriage return, which it does not keep.
 _NOT_IN_A_SHEET = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]")
@@ -89,6 +91,8 @@ def open_table(path: Path, columns: int = 2, *, spaced: bool = False) -> TableRo
     if JSON.match(first):
         return objects(objects_of_text([line for line in sample if line.strip()], lines), path)
     sign = first[4:] if re.fullmatch("sep=[,;|\t]", first) else _separator(sample, columns, " " * spaced)
+    if sign != "\t" and is_of_r([line for line in sample if line.strip()]):
+        return TableRows("csv", rows_of_r(lines), f"{path}:")
     if sign == "\t" and _all_quoted(sample):
         return TableRows("tsv", csv_rows(lines, path, sign), f"{path}:")
     if sign == " ":
@@ -158,6 +162,18 @@ def _all_quoted(sample: Sequence[str]) -> bool:
     cells = {cell for line in sample if line.strip() for cell in line.split("\t") if cell}
     quoted = {cell for cell in cells if QUOTED.fullmatch(cell)}
     return bool(quoted) and all(number_in(cell) is not None for cell in cells - quoted)
+
+
+def is_of_r(lines: Sequence[str]) -> bool:
+    """Whether lines are cells in quotation marks or numbers with spaces between, as R writes them."""
+    return bool(lines) and all(map(_OF_R.fullmatch, lines))
+
+
+def rows_of_r(lines: Iterable[str]) -> Iterator[NumberedRow]:
+    """The rows of such lines."""
+    for number, line in enumerate(lines, 1):
+        cells = (cell.removesuffix(" ") for cell in _CELL_OF_R.findall(line))
+        yield number, [cell[1:-1].replace('\\"', '"') if cell.startswith('"') else cell for cell in cells]
 
 
 def tab_rows(lines: Iterable[str], sign: str = "\t") -> Iterator[NumberedRow]:

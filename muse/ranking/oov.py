@@ -205,32 +205,48 @@ class OovRanker:
         said: FormAnswers | None = None,
     ) -> tuple[Candidates, Doubles, Matrix]:
         """The candidates of words, with their log odds (c,) and probabilities (c,)."""
-        target, _, target_rows = targets
-        compared = self.maps[0].refined(rows) if self.maps else rows
-        bare = np.array([*map(plain, words)], object), np.array([*map(plain, target)], object)
-        lengths = letters(bare[0]), letters(bare[1])
-        no_rows = np.zeros((len(words), 0), np.float32), np.zeros((len(target), 0), np.float32)
-        same = same_strings(words, target), np.full(len(target), -1)
-        written = Spellings((words, target), bare, no_rows, no_rows, lengths, same)
-        whole, ends = (side.correspondences([*bare[0]]) for side in (self.whole, self.ends))
-        lists, back = self._lists(compared, target_rows)
-        spelled = nearest(
-            torch.from_numpy(whole.source), torch.from_numpy(whole.target), min(SPELLED, len(target))
-        ).indices.numpy()
-        ranks = np.full(len(words), self.count)
-        # Nobody scored these words; the model may have learned from words that somebody did.
-        outside = (ExternalScores.none((len(words), len(target))),) * MOST_SOURCES
-        views = BilingualViews(
-            compared, target_rows, lists, written, whole, ends, (spelled, back[1]), ranks, outside
-        )
-        voted = () if said is None else (said.votes.nonzero(),)
-        candidates = candidates_of(views, np.arange(len(words)), back, *voted)
-        evidence = features_of(views, candidates)
+        candidates, evidence = self.evidence(words, rows, targets, said)
         log_odds = self.model.log_odds(evidence)
         probability = self.model.probability(evidence, log_odds)
         if said is None:
             return candidates, log_odds, probability
         return candidates, *self._by_forms(candidates, log_odds, probability, said)
+
+    def evidence(
+        self,
+        words: Sequence[str],
+        rows: Matrix,
+        targets: tuple[Sequence[str], Matrix, Matrix],
+        said: FormAnswers | None = None,
+        known: tuple[WordIndex, Numbers] | None = None,
+    ) -> tuple[Candidates, Matrix]:
+        """The candidates of words, with their evidence (c, f).
+
+        For a single word of the vocabulary, `known` has its index, and targets (k,) that are candidates too.
+        """
+        target, _, target_rows = targets
+        compared = self.maps[0].refined(rows) if self.maps else rows
+        bare = np.array([*map(plain, words)], object), np.array([*map(plain, target)], object)
+        lengths = letters(bare[0]), letters(bare[1])
+        no_rows = np.zeros((len(words), 0), np.float32), np.zeros((len(target), 0), np.float32)
+        back = np.full(len(target), -1) if known is None else same_strings(target, known[0].words)
+        same = same_strings(words, target), back
+        written = Spellings((words, target), bare, no_rows, no_rows, lengths, same)
+        whole, ends = (side.correspondences([*bare[0]]) for side in (self.whole, self.ends))
+        lists, best = self._lists(compared, target_rows)
+        spelled = nearest(
+            torch.from_numpy(whole.source), torch.from_numpy(whole.target), min(SPELLED, len(target))
+        ).indices.numpy()
+        ranks = np.array([self.count if known is None else known[0][word] for word in words], np.int64)
+        # Nobody scored these words; the model may have learned from words that somebody did.
+        outside = (ExternalScores.none((len(words), len(target))),) * MOST_SOURCES
+        views = BilingualViews(
+            compared, target_rows, lists, written, whole, ends, (spelled, best[1]), ranks, outside
+        )
+        more = [best] if said is None else [best, said.votes.nonzero()]
+        more += [] if known is None else [(np.zeros(len(known[1]), np.int64), known[1])]
+        candidates = candidates_of(views, np.arange(len(words)), *more)
+        return candidates, features_of(views, candidates)
 
     def _by_forms(
         self, candidates: Candidates, log_odds: Doubles, probability: Matrix, said: FormAnswers
@@ -353,20 +369,26 @@ def answer_unseen(
     if not words or table is None or (unseen := find_unseen(space, direction)) is None:
         return None
     target = space.single_words(direction[1])
-    rows = torch.stack(list(words.values())).cpu().numpy()
-    mapped, said = np.asarray(target.matrix), None
-
-    def compared() -> Matrix:
-        """The rows of the targets as they are compared."""
-        rules = find_rules(space, direction[1]) if unseen.completed else SuffixRules.none(mapped.shape[1])
-        return unseen.refined(mapped, target.words, rules)
-
+    rows, said = torch.stack(list(words.values())).cpu().numpy(), None
     if composed:
         made, forms = composed_forms(space, direction[0], [*words])
         known = table.only(unseen.count, len(target))
         said = FormAnswers.of(made, forms, known, target.index, find_rules(space, direction[1]))
-    refined = space.once("refined targets", direction, compared)  # there are many
-    return unseen.answer(list(words), rows, (target.words, mapped, refined), said)
+    return unseen.answer(list(words), rows, targets_of(space, direction, unseen), said)
+
+
+def targets_of(
+    space: Space, direction: tuple[str, str], unseen: OovRanker
+) -> tuple[Sequence[str], Matrix, Matrix]:
+    """The target words, their rows, and these as they are compared."""
+    target = space.single_words(direction[1])
+    mapped = np.asarray(target.matrix)
+
+    def compared() -> Matrix:
+        rules = find_rules(space, direction[1]) if unseen.completed else SuffixRules.none(mapped.shape[1])
+        return unseen.refined(mapped, target.words, rules)
+
+    return target.words, mapped, space.once("refined targets", direction, compared)  # there are many
 
 
 def composed_forms(space: Space, language: str, words: Sequence[str]) -> tuple[Flags, KnownForms]:

@@ -22,6 +22,7 @@ from muse.ranking.lookup import Near, languages_with, lookup_entry, neighbours, 
 from muse.ranking.probability import find_calibration
 from muse.ranking.query import example_words
 from muse.ranking.ranker import translate_words
+from muse.ranking.reasons import Reasons, reasons_of
 from muse.ranking.translations import Translations
 from muse.search.retrieval import Retrieval
 from muse.space import Space
@@ -156,6 +157,12 @@ class Explorer:
                 calibrate=False,
             )  # fmt: skip
         return retrieval, found
+
+    def reasons(self, direction: Direction, word: str) -> Reasons | None:
+        """What spoke for the answer to a word and against the next; None where the answers are by CSLS."""
+        form = self._form(direction[0], word)
+        with self._lock:
+            return reasons_of(self.space, direction, form)
 
     def neighbours(self, direction: Direction, word: str, top: int) -> tuple[str, Mapping[str, Near]]:
         """The form of a word that is known, and its nearest neighbours in both languages."""

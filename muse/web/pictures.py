@@ -18,6 +18,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from muse.ranking.probability import find_calibration
+from muse.ranking.ranker import Ranker
 from muse.report.word_map import Picture, Region, draw_picture, frequent_pairs, regions
 from muse.space import Space
 
@@ -25,7 +27,6 @@ log = logging.getLogger(__name__)
 
 NICE = 10  # of threads that take long: a query that is awaited comes first
 PAIRS = 1_000  # drawn within a second
-NEAR = 16  # words that stay visible beside one that is isolated
 AMID = 3  # a word that is not in the picture is placed amid its nearest words that are
 Direction = tuple[str, str]
 
@@ -74,7 +75,7 @@ def _do(future: Future[Any], work: Callable[[], Any], name: str) -> None:
 
 
 class Located(NamedTuple):
-    """The form of a word that was looked up, its place in the picture, and the points nearest to it.
+    """The form of a word that was looked up, and its place in the picture.
 
     `exact` is whether the word itself is in the picture.
     """
@@ -82,7 +83,6 @@ class Located(NamedTuple):
     form: str
     place: tuple[float, float]
     exact: bool
-    near: list[int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,9 +105,9 @@ class Drawn:
     def locate(self, language: str, word: str, row: Tensor) -> Located:
         """Where a word with this row (d,) is: amid its nearest ones, if it is not in the picture."""
         own, rows = self._numbers.get((language, word)), self.picture.rows
-        near: list[int] = torch.topk(rows @ row, min(NEAR + 1, len(rows))).indices.tolist()
-        x, y = self.picture.places[near[:AMID] if own is None else [own]].mean(axis=0).tolist()
-        return Located(word, (x, y), own is not None, [number for number in near if number != own][:NEAR])
+        amid = torch.topk(rows @ row, min(AMID, len(rows))).indices.tolist() if own is None else [own]
+        x, y = self.picture.places[amid].mean(axis=0).tolist()
+        return Located(word, (x, y), own is not None)
 
 
 @dataclass
@@ -141,15 +141,24 @@ class Pictures:
         picture = draw_picture(self.space, *pair, rows, self.seed)
         shares = pair_probabilities(self.space, pair, rows)
         labels = {self.space.manifest.language(name).label for name in pair if name != self.space.pivot}
-        # Where it failed, and where it is doubtful which pairs are right, none names a region.
-        named = "failed" not in labels and (shares is not None or "doubtful" not in labels)
+        # Where it failed, and where it is doubtful or not known which pairs are right, none names a region.
+        by_csls = self.space.answers(*pair) is None
+        named = shares is not None and "failed" not in labels and not (by_csls and "doubtful" in labels)
         return Drawn(picture, regions(picture, self.seed, shares) if named else (), shares)
 
 
 def pair_probabilities(space: Space, pair: Direction, rows: NDArray[np.int64]) -> NDArray[np.float32] | None:
-    """The probabilities (p,) of pairs (p, 2) of rows, 0 for those that are no answers; None if unknown."""
-    table = space.answers(*pair)
-    if table is None or not len(rows):
-        return None
-    columns, _, probability = table.padded(rows[:, 0])
-    return np.asarray(np.where(columns == rows[:, 1:], probability, 0).max(axis=1, initial=0), np.float32)
+    """The probabilities (p,) of pairs (p, 2) of rows as translations, the lower of both directions.
+
+    They are 0 for those that are no answers. None if they are unknown.
+    """
+    lowest = np.ones(len(rows), np.float32)
+    for way, sides in ((pair, rows), (pair[::-1], rows[:, ::-1])):
+        rated = space.answers(*way) is not None
+        calibration = None if rated or not len(rows) else find_calibration(space, *way)
+        if not rated and calibration is None:
+            return None
+        found = Ranker(space, way, calibration=calibration).best(sides[:, 0])
+        shares = np.where(found.columns == sides[:, 1:], np.nan_to_num(found.probability), 0)
+        lowest = np.minimum(lowest, shares.max(axis=1, initial=0))
+    return lowest

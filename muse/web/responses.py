@@ -170,7 +170,8 @@ class Language(BaseModel):
     """A language of a space, the number of its words, a few examples, and the evidence for its mapping.
 
     Behind the words are `units` of several words that were found in text.
-    It is `ranked` if it has words, most frequent first, and not rows in no order, whose ids are its words.
+    It is `ranked` if it has words, most frequent first, and not rows in no order, whose ids are its words;
+    `texts` are then those of the examples, as far as they are known.
     The pivot, which was not mapped, has no verdict and no signature. `expected_p_at_1` percent of its first
     translations into the pivot are expected to be right, `expected_ci95` is the interval.
     """
@@ -180,6 +181,7 @@ class Language(BaseModel):
     units: int
     ranked: bool
     examples: list[str]
+    texts: list[str | None]
     verdict: Judgement | None
     held_out: HeldOut | None
     expected_p_at_1: float | None
@@ -248,7 +250,7 @@ class SuggestAnswer(BaseModel):
 class Point(BaseModel):
     """A word of the picture: its language, its place, and the index of the point of its translation.
 
-    `probability` is that of the translation, null if the space has none.
+    `probability` is that of the translation, in the direction where it is lower; null if it is not known.
     """
 
     word: str
@@ -270,7 +272,7 @@ class PictureAnswer(BaseModel):
 
 
 class Landmark(BaseModel):
-    """A word beside the one looked up, and its place in the picture."""
+    """A word beside the one looked up, and its place in the picture, estimated unless `exact`."""
 
     word: str
     language: str
@@ -280,10 +282,10 @@ class Landmark(BaseModel):
 
 
 class PlaceAnswer(BaseModel):
-    """The place of a word in the picture; estimated from its neighbours, unless `exact`.
+    """The place of a word in the picture; estimated from its nearest words there, unless `exact`.
 
-    `near` has the indices of the points nearest to the word in the space, nearest first; `answer` is its best
-    translation, null if it has none.
+    `near` are the words of both languages that were given, in their order; `answer` is its best translation,
+    null if it has none.
     """
 
     word: str
@@ -292,7 +294,7 @@ class PlaceAnswer(BaseModel):
     x: float
     y: float
     exact: bool
-    near: list[int]
+    near: list[Landmark]
     answer: Landmark | None
 
 

@@ -16,11 +16,12 @@ from muse.installation import __version__
 from muse.optional import has
 from muse.ranking.expected import ExpectedPrecision
 from muse.ranking.ranker import Ranker
+from muse.ranking.reasons import Reasons
 from muse.ranking.translations import Translation
 from muse.space import Space
 from muse.web import responses
 from muse.web.explorer import Explorer
-from muse.web.pictures import Direction, Drawn
+from muse.web.pictures import Direction, Drawn, Located
 
 Model = TypeVar("Model", responses.Judgement, responses.HeldOut)
 SHOWN_CHARACTERS = 500  # characters of the text of a row
@@ -34,6 +35,7 @@ Lang = Annotated[str | None, Query(max_length=100, description="A language of th
 OtherName = Annotated[str | None, Query(max_length=100, include_in_schema=False)]
 Word = Annotated[str, Query(min_length=1, max_length=WORD)]
 Known = Annotated[str | None, Query(max_length=WORD, description="Its best translation, if that is known.")]
+Others = Annotated[Sequence[str], Query(max_length=TOP, description="Words to place beside it.")]
 Text = Annotated[str, Query(min_length=1, max_length=TEXT)]
 Top = Annotated[int, Query(ge=1, le=TOP)]
 Prefix = Annotated[str, Query(max_length=WORD, description="The first letters of a word.")]
@@ -139,6 +141,7 @@ def _language(space: Space, name: str, examples: list[str]) -> responses.Languag
         units=entry.units,
         ranked=vectors.frequency_ordered,
         examples=examples,
+        texts=[] if vectors.frequency_ordered else [_text(space, name, id_).get("text") for id_ in examples],
         verdict=_read(responses.Judgement, entry.verdict.fields) if mapped else None,
         held_out=_read(responses.HeldOut, supervision) if mapped else None,
         expected_p_at_1=None if expected is None else expected.p_at_1,
@@ -162,12 +165,18 @@ def translate(explorer: Asked, word: Word, way: Way, top: Top = 10) -> responses
     retrieval, found = explorer.translations(way, word, top)
     form = found.form or word
     return responses.TranslationsAnswer(
-        source=source, target=target, word=word, form=form, **_text(explorer, source, form),
+        source=source, target=target, word=word, form=form, **_text(explorer.space, source, form),
         retrieval=str(retrieval), answers=explorer.answers(way),
         grade=found.grade, languages=list(found.languages),
         verdict=explorer.space.manifest.verdict_on(source, target).label,
-        translations=[_option(one, **_text(explorer, target, one.target)) for one in found],
+        translations=[_option(one, **_text(explorer.space, target, one.target)) for one in found],
     )  # fmt: skip
+
+
+@working.get("/reasons")
+def reasons(explorer: Asked, word: Word, way: Way) -> Reasons | None:
+    """What spoke for the best translation of a word, and against the next; null if CSLS alone chose it."""
+    return explorer.reasons(way, word)
 
 
 @working.get("/suggest", response_model_exclude_unset=True)
@@ -178,7 +187,7 @@ def suggest(explorer: Asked, lang: Lang = None, prefix: Prefix = "", top: Top = 
     ranked = len(space.single_words(language)) if space.vectors(language).frequency_ordered else 0
     words = [
         responses.Suggested(
-            word=word, rank=rank if rank <= ranked else None, **_text(explorer, language, word)
+            word=word, rank=rank if rank <= ranked else None, **_text(explorer.space, language, word)
         )
         for word, rank in explorer.suggestions(language, prefix, top)
     ]
@@ -191,7 +200,7 @@ def neighbours(explorer: Asked, word: Word, way: Way, top: Top = 10) -> response
     form, found = explorer.neighbours(way, word, top)
     nearby = [
         responses.Nearby(language=language, words=[
-            responses.Scored(word=near, score=round(score, 4), **_text(explorer, language, near))
+            responses.Scored(word=near, score=round(score, 4), **_text(explorer.space, language, near))
             for near, score in words
         ])
         for language, words in found.items()
@@ -263,21 +272,28 @@ def picture(explorer: Asked, way: Way) -> responses.PictureAnswer:
 
 
 @working.get("/place")
-def place(explorer: Asked, word: Word, way: Way, answer: Known = None) -> responses.PlaceAnswer | None:
-    """The place of a source word in the picture; null while that is being drawn, and if it is empty."""
+def place(  # noqa: PLR0913 - parameters of a query
+    explorer: Asked, word: Word, way: Way, answer: Known = None, own: Others = (), other: Others = ()
+) -> responses.PlaceAnswer | None:
+    """The place of a source word in the picture; null while that is being drawn, and if it is empty.
+
+    So are those of its translation, and of words of its `own` and the `other` language.
+    """
     found = explorer.place(way, word)
     if found is None:
         return None
     if answer is None and (best := explorer.translations(way, found.form, 1)[1].best) is not None:
         answer = best.target
-    landmark, beside = None, explorer.place(way[::-1], answer) if answer else None
-    if beside is not None:
-        x, y = map(_rounded, beside.place)
-        landmark = responses.Landmark(word=str(answer), language=way[1], x=x, y=y, exact=beside.exact)
-    x, y = map(_rounded, found.place)
+
+    def landmark(direction: Direction, word: str) -> responses.Landmark | None:
+        beside = explorer.place(direction, word)
+        return beside and responses.Landmark(word=word, language=direction[0], **_placed(beside))
+
+    asked = [(way, one) for one in own] + [(way[::-1], one) for one in other]
     return responses.PlaceAnswer(
-        word=word, form=found.form, language=way[0], x=x, y=y, exact=found.exact, near=found.near,
-        answer=landmark,
+        word=word, form=found.form, language=way[0], **_placed(found),
+        near=[beside for one in asked if (beside := landmark(*one))],
+        answer=landmark(way[::-1], answer) if answer else None,
     )  # fmt: skip
 
 
@@ -299,9 +315,9 @@ def terms(explorer: Asked) -> HTMLResponse:
 router.include_router(working)
 
 
-def _text(explorer: Explorer, language: str, word: str) -> dict[str, str]:
+def _text(space: Space, language: str, word: str) -> dict[str, str]:
     """The field with the text of a row, or its beginning; none if that is not known, and for every word."""
-    text = explorer.space.vectors(language).text_of(word)
+    text = space.vectors(language).text_of(word)
     if text is None:
         return {}
     return {"text": text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"}
@@ -328,6 +344,11 @@ def _points(drawn: Drawn) -> Iterator[responses.Point]:
             word=picture.pairs[pair][side], language=languages[side], x=_rounded(x), y=_rounded(y),
             pair=pair + p * (1 - side), probability=None if shares is None else round(shares[pair], 4),
         )  # fmt: skip
+
+
+def _placed(found: Located) -> dict[str, Any]:
+    x, y = map(_rounded, found.place)
+    return {"x": x, "y": y, "exact": found.exact}
 
 
 def _rounded(coordinate: float) -> float:

@@ -179,6 +179,7 @@ def test_nothing_is_written_where_something_is_wrong(tmp_path: Path) -> None:
         ("</s>: 0\n\"\\\"\": 2\n'l''': 1\nch\u00e9: 3\n", ["</s>", "l'", '"', "ch\u00e9"]),  # Marian
         ('---\n"\\xE9t\\u00e9": 0\n":": 1\n?: 2\n', ["\u00e9t\u00e9", ":", "?"]),
         ("le: 7\nla: 3\n", ["le:", "la:"]),  # counts
+        ('vocab:\n- le\n- "\\xE9t"\n', ["le", "\u00e9t"]),  # a list below a key
         ('{"le": 1, "<s>": 0}', ["<s>", "le"]),  # vocab.json
         (
             '{"model": {"type": "BPE", "vocab": {"le": 0, "la": 1}}, "added_tokens": '

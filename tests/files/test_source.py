@@ -294,6 +294,7 @@ OF_DICTIONARIES = {
     "moses": b"roi ||| king ||| 0.5 0.5 ||| 0-0\n",
 }
 OF_ALL = {
+    "sql": b"-- MySQL dump\n\nCREATE TABLE d (fr text, en text);\n",
     "pdf": b"%PDF-1.7\n",
     "xls": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(9),
     "sqlite": b"SQLite format 3\0" + bytes(9),

@@ -91,6 +91,19 @@ def test_a_table_without_a_header(tmp_path: Path, separator: str) -> None:
     assert (found.words, found.matrix.tolist()) == (("a", "c"), [[1, 2], [3, 4]])
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a,1 2 3\nb,4 5 6\n", 'a,"1,2,3"\nb,"4,5,6"\n', '"1,2,3"\n"4,5,6"\n', "v\n1 2 3\n4 5 6\n",
+        "v\n1,2,3\n4,5,6\n",
+    ],
+)  # fmt: skip
+def test_lists_without_brackets(tmp_path: Path, text: str) -> None:
+    found = read(tmp_path, text)
+    assert found.words == (("a", "b") if "a" in text else ("0", "1"))
+    assert found.matrix.tolist() == [[1, 2, 3], [4, 5, 6]]
+
+
 def test_a_table_with_two_columns_of_vectors_and_lines_in_cells(tmp_path: Path) -> None:
     text = '\ufeffold,new,id,text\n"[1,2]","[3,4]",7,"two\nlines, one ""cell"""\n"[5,6]",,8,"dog" barks\n'
     with pytest.raises(BadSetting, match=r"columns of vectors \(old, new\), got none"):
@@ -165,7 +178,7 @@ BAD = {
     "latin": ('id,v\n' + '1,"[1,2]"\n' * 200 + 'é,"[1,2]"\n', "x:202: expected UTF-8, got the byte 0xe9"),
     "almost": ('id,v\n1,"[1,2]"\n2,"[nan,2]"\n', r"expected vectors such as \[0.1,0.2\], got '\[nan,2\]'"),
     "left out": ('id,v\n1,"[1.5, 2, … 3]"\n', "left out where they were written"),
-    "bare": ("a,0.1 0.2 0.3\n" * 9, "a space before the numbers, got 'a,0.1'"),
+    "commas": ("0.5,0.25,1.0\n" * 9, r"of numbers alone, write np.save\('vectors.npy', .*delimiter=','\)\)"),
     "no words": ("0.5 0.25 1.0\n" * 9, r"of numbers alone, write np.save\('vectors.npy', np.loadtxt"),
     "long cell": ('id,v\n' + '1,"[1,2]"\n' * 200 + "x" * 140_000 + ',"[1,2]"\n', "cells of at most 131072"),
 }  # fmt: skip

@@ -71,6 +71,8 @@ READ: dict[str, dict[str, Make]] = {
         "a": _text('"French","English"\n"roi","king"\n'),
         "b": _text("roi;king\n"),
         "c": _text("'roi','king'\n"),
+        "e": _text('"x" "y"\n"1" "roi" "king"\n'),
+        "f": _text('"fr" "en"\n"a" "roi" "king"\n'),
         "d.csv": _written("csv"),
     },
     "Unicode text": {"a": _text("roi\tking\n", "utf-16"), "b": _text("roi,king\n", "utf-16")},
@@ -112,7 +114,10 @@ REFUSED: dict[str, tuple[str, dict[str, Make]]] = {
     ),
     "the source of a dictionary for Babylon (`.gls`)": (
         r"""`awk -v RS= -F'\n' '!/^#/ {split($1, w, "\|"); print w[1] "\t" $2}' FILE > OUT.tsv`""",
-        {"FILE": _text("\n#stripmethod=keepnewlines\n#bookname=x\n\nroi|r\nking\n\n")},
+        {
+            "a.gls": _text("roi|r\nking\n\n"),
+            "FILE": _text("\n#stripmethod=keepnewlines\n#bookname=x\n\nroi|r\nking\n\n"),
+        },
     ),
     "other XML, such as XDXF": ("the same", {"a": _text("<?xml version='1.0'?><xdxf/>")}),
     "XLIFF, Qt's `.ts`": (
@@ -143,7 +148,7 @@ REFUSED: dict[str, tuple[str, dict[str, Make]]] = {
         {"a": _text("\u8c93 \u732b [mao1] /cat/\n"), "b": _text("\u732b [\u306d\u3053] /(n) cat/\n")},
     ),
     "HTML, and XML without a declaration": (
-        "lines with tabs",
+        "of a table, `pandas.read_html`",
         {"a": _text("<table><tr><td>roi</td></tr></table>\n"), "b": _text("<html><body>roi</body></html>\n")},
     ),
     "TEI in several files": (
@@ -159,7 +164,7 @@ SAID = {
     "XLIFF, Qt's `.ts`": "FILE OUT.po, then po2csv OUT.po OUT.csv",
     "gettext (`.po`)": "po2csv a OUT.csv",
     "CC-CEDICT, EDICT": "pyglossary ",
-    "HTML, and XML without a declaration": "lines of two words with a tab between",
+    "HTML, and XML without a declaration": "pandas.read_html",
     "TEI in several files": "xmllint --xinclude",
 }
 

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import struct
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -174,6 +175,17 @@ def _static(folder: Path) -> None:
         save_file(tensors, place / "model.safetensors")
 
 
+def _hnswlib(path: Path) -> None:
+    head = struct.pack("<7Q", 0, 2, 2, 40, 32, 16, 0)
+    path.write_bytes(
+        head + bytes(48) + b"".join(bytes(16) + raw.tobytes() + bytes(8) for raw in raw_rows(0, 2, 4))
+    )
+
+
+def _usearch(path: Path) -> None:
+    path.write_bytes(struct.pack("<II", 2, 16) + raw_rows(0, 2, 4).tobytes() + b"usearch" + bytes(57))
+
+
 def _folder(folder: Path) -> Iterator[Any]:
     yield read_vectors(folder / "x", language="en").matrix
 
@@ -187,6 +199,9 @@ _STORES = {
     "chroma.jsonl": '{"ids": ["a", "b"], "embeddings": [[1, 2], [3, 4]], "documents": ["x", null]}\n',
     "x.csv": 'id,text,v\n7,"a\n""b""","[1,2.5]"\n8,,\\N\n9,c,"[-3e-1,4]"\n',
     "y.csv": "a\t[1,2.5]\nb\t[3,4]\n",
+    "bare.csv": "id,v\na,0.1 0.2 0.3\nb,0.4 0.5 0.6\n",
+    "lists.csv": '"0.1,0.2,0.3"\n"0.4,0.5,0.6"\n',
+    "lists.tsv": "a\t0.1 0.2 0.3\nb\t0.4 0.5 0.6\n",
 }
 _GLOVE = "the 0.1 0.2 0.3\nnew york 1 0 0\ncat -1e-3 2 .5\n"
 _MARKED = "\ufeff" + _GLOVE.replace(" 1 ", "\t1e2 ")
@@ -244,6 +259,7 @@ TARGETS = (
                 "x.npz": lambda path: np.savez(path, vectors=ROWS, ids=np.array(WORDS)),
                 "y.npz": lambda path: np.savez(path, ROWS), "x.safetensors": tensor_file(embeddings=ROWS),
                 "x.faiss": flat_index(ROWS), "y.faiss": flat_index(ROWS, "IndexFlatL2"), "z.faiss": _mapped,
+                "x.hnsw": _hnswlib, "x.usearch": _usearch,
                 "x.parquet": _columns,
             }
         ),

@@ -85,6 +85,8 @@ _TABLES = {
     "anki.txt": "#separator:tab\n#columns:fr\ten\nroi\t1. king 2. ruler, etc.\n"
     "\u00e9t\u00e9\t['summer', 'heat']\n",
     "mac.csv": "'roi','king'\r'chat (m.)','adj. cat \u2022 kitty;'\r",
+    "r.txt": '"fr" "en"\n"1" "roi" "king"\n"2" "chat" "cat"\n',
+    "r.csv": '"","fr","en"\n"1","roi","king"\n"2","chat","cat"\n',
     "comma.f2e": "king roi 0,75\ncat\tchat 1.0000001\n",
 }  # fmt: skip
 _ENTRIES = {
@@ -99,6 +101,9 @@ _ENTRIES = {
     "pyglossary.txt": "##sourceLang\tEnglish\n##targetLang\tFrench\n"
     "king\tking<br />1. roi, <i>le</i> roi<br />\n"
     "lady|ladies\tlady /x/\\ndame\\nreine\n",
+    "babylon.gls": "#stripmethod=keep\n\nroi|rois\nking, kings\n\nchat\ncat\n",
+    "headless.gls": "\nroi|rois\nking, kings\n\nchat\ncat\n",
+    "lingvo.dsl": '#NAME "x"\n#INDEX_LANGUAGE "French"\n\nroi\n\t[m1]king[/m]\n',
     "memory.tmx": '<?xml version="1.0"?><tmx version="1.4"><header srclang="en"/><body><tu>'
     '<tuv xml:lang="en"><seg>king</seg></tuv><tuv xml:lang="fr"><seg>roi</seg></tuv></tu></body></tmx>',
 }  # fmt: skip
@@ -246,7 +251,17 @@ _OBJECTS = '{"src": "a", "tgt": "b c"}\n{"tgt": "d", "src": "e"}\n'
 _RATED = "sentence1\tscore\tsentence2\na\t1\tb\n"
 _SCORED = "n;Satz 1;Satz 2;Wert;x\n1;a b;c d;4,5;\n2;e f;g;;y\n3;x y;z u;n/a;0\n"
 _FITS = [fit_of_words(WordIndex(words.split()), "fr") for words in ("le roi la", "the king")]
+_SUBTITLES = "1\n00:00:01,000 --> 00:00:02,000\n5\n\n2\n00:00:03,000 --> 00:00:04,000\n<i>Le roi.</i>\n7\n"
+_CORPORA = {
+    "x.txt": _TEXT, "x.txt.gz": _TEXT, "x.srt": _SUBTITLES, "x.vtt": f"WEBVTT\n\n{_SUBTITLES}",
+    "x.tmx": _ENTRIES["memory.tmx"], "wiki": '<doc id="1" title="x">\nLe roi &amp; la nuit.\n</doc>\n',
+    "x.conllu": "# text = Le roi\n1\tLe\tle" + "\t_" * 7 + "\n2\troi\troi" + "\t_" * 7 + "\n",
+    "x.jsonl": '{"text": "le roi"}\n{"text": "la nuit"}\n',
+    "labels": "__label__a le roi\n__label__b la nuit\n",
+    "bpe": "le ro@@ i\nla nu@@ it\n", "pieces": "▁le ▁ro i\n▁la ▁nuit\n",
+}  # fmt: skip
 _VOCABULARIES = {
+    "list.yml": "vocab:\n- roi\n- 'la'\n- \"\\x41\"\n", "z.yml": "- roi\n- la\n",
     "x.txt": "the 1061396\nca@@ 7\nt 5\n", "y.txt": "the\nca@@\nt\n",
     "x.yml": '"</s>": 0\n"\\x41": 1\nroi: 2\n', "x.json": '{"a": 1, "b": 0}',
     "y.json": '{"model": {"vocab": [["a", 0.5]]}, "added_tokens": [{"id": 1, "content": "b"}]}',
@@ -265,8 +280,8 @@ TARGETS = (
     Target(
         "lines", files({"x.txt": _TEXT, "x.txt.gz": _TEXT, "bom.txt": "\ufeff" + _TEXT}), _plain(read_lines)
     ),
-    Target("sentences", files({"x.txt": _TEXT, "x.txt.gz": _TEXT}), _plain(read_sentences)),
-    Target("slices", files({"x.txt": _TEXT, "x.txt.gz": _TEXT}), _plain(_sentences_in_slices)),
+    Target("sentences", files(_CORPORA), _plain(read_sentences)),
+    Target("slices", files(_CORPORA), _plain(_sentences_in_slices)),
     Target(
         "parallel",
         files(

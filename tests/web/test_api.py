@@ -114,6 +114,11 @@ def test_a_large_space_answers_by_plain_neighbours_until_its_hubness_is_known(
     until(lambda: asked(own, "/api/translate", word="roi")["retrieval"] == "csls:10")
 
 
+def test_what_csls_chose_has_no_other_reasons(client: Client) -> None:
+    assert asked(client, "/api/reasons", word="ROI") is None
+    assert client.get("/api/reasons", params={"word": "nowhere"}).status_code == 404
+
+
 def test_a_direction_that_is_not_given_is_the_spaces(client: Client) -> None:
     assert asked(client, "/api/translate", word="roi")["translations"][0]["word"] == "king"
     assert asked(client, "/api/translate", src="en", word="king")["translations"][0]["word"] == "roi"
@@ -230,8 +235,10 @@ def test_the_picture_is_the_same_in_both_directions(client: Client) -> None:
     assert (place["x"], place["y"]) == pytest.approx(
         (one["points"][king]["x"], one["points"][king]["y"]), abs=1e-4
     )
-    assert king not in place["near"]
-    assert one["points"][place["near"][0]]["word"] == "roi"  # its translation is nearest of all
+    assert place["near"] == []
+    near = asked(client, "/api/place", src="en", word="king", own=["sleeps", SCRIPT], other="roi")["near"]
+    found = [(one["word"], one["language"], one["exact"]) for one in near]
+    assert found == [("sleeps", "en", True), (SCRIPT, "en", False), ("roi", "fr", True)]
 
 
 def test_regions_are_named_by_words_of_the_picture(client: Client) -> None:

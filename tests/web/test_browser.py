@@ -77,6 +77,19 @@ def test_a_phone_has_answer_and_map_in_tabs(visit: Visit) -> None:
     assert page.locator("#best").is_visible()
 
 
+def test_on_a_phone_what_the_map_does_not_show_is_answered_in_its_tab(visit: Visit) -> None:
+    page = visit("#fr/roi", width=390, has_touch=True)
+    tab = page.locator("#map-tab")
+    for text, sign in (("Le roi dort.", "#glosses"), ("roii", "#spellings"), ("roi mot", "#glosses")):
+        tab.tap()
+        look_up(page, text)
+        page.locator(sign).wait_for()
+    tab.tap()
+    look_up(page, "roi")
+    page.locator("#map-status", has_text="roi → king").wait_for()
+    assert page.locator("#best").is_hidden()  # the map stays
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_scheme_of_the_system(visit: Visit, scheme: str) -> None:
     page = visit("#fr/roi", scheme=scheme)

@@ -356,6 +356,33 @@ def test_how_do_you_know_opens_the_reasons(visit: Visit) -> None:
     reasons.wait_for(state="hidden")
 
 
+@pytest.mark.parametrize("told", [True, False])
+def test_how_do_you_know_says_why_this_answer_and_not_the_next(visit: Visit, told: bool) -> None:
+    first = {"word": "king", "nearer": 0, "nearer_back": 3, "alike": 0.25, "rank": 652}
+    second = {"word": "grand", "nearer": 20, "nearer_back": 1, "alike": 1, "rank": 1233}
+    shares = {"vectors": 4.3281, "frequency": 0.01, "spelling": -0.7} if told else {}
+    found = {"rank": 403, "first": first, "second": second, "contributions": shares}
+
+    def before(page: Any) -> None:
+        changed(page, "/api/translate", lambda fields: fields.update(answers="all"))
+        page.route("**/api/reasons?*", lambda route: route.fulfill(json=found))
+
+    page = visit("#fr/roi", before=before)
+    best(page, "king")
+    page.locator("#how").click()
+    page.locator("#reasons dl").wait_for()
+    text = page.locator("#reasons").inner_text()
+    for part in (
+        "Why king, and not grand", "king is the nearest to roi; roi is no. 4 of those nearest to king.",
+        "grand is not among the 20 nearest to roi", "25 % of its letters", "grand is spelled the same.",
+        "roi is no. 403 of its language, king no. 652 and grand no. 1,233",
+    ):  # fmt: skip
+        assert part in text
+    for part in ("for king, odds × 76", "for grand, odds × 2.0", "for neither"):
+        assert (part in text) == told
+    assert serious_barriers(page) == []
+
+
 for _package in ("fastapi", "uvicorn", "sklearn", "playwright.sync_api"):
     pytest.importorskip(_package)
 
@@ -384,6 +411,18 @@ def test_a_row_is_found_by_a_word_of_its_text(visit: Visit, rows: str) -> None:
     page.locator("#own .meant").first.wait_for()
     assert page.locator("#translations .meant").count() == page.locator("#translations li").count()
     assert serious_barriers(page) == []
+
+
+@pytest.mark.parametrize("width", [390, 1200])
+def test_rows_have_a_page_of_their_own(visit: Visit, rows: str, width: int) -> None:
+    page = visit(rows, width=width)
+    page.locator(".some-rows .meant", has_text=ANIMALS[0]).wait_for()
+    assert page.locator("#go").inner_text() == "Find"
+    assert not any(page.locator(f"#{part}").is_visible() for part in ("map-panel", "tabs", "modes"))
+    assert serious_barriers(page) == []
+    page.locator(".some-rows button").first.click()
+    best(page, "0")
+    assert not any("/api/picture" in one or "/api/place" in one for one in visit.asked)
 
 
 def test_texts_are_no_markup(visit: Visit, rows: str) -> None:

@@ -9,6 +9,8 @@ from tests.support.browser import MARKS, Visit, best, changed, drawn, look_up
 for _package in ("fastapi", "uvicorn", "sklearn", "playwright.sync_api"):
     pytest.importorskip(_package)
 
+from tests.web.test_api import SCRIPT  # noqa: E402
+
 pytestmark = MARKS
 CANVAS = "#picture"
 
@@ -185,8 +187,8 @@ def test_a_click_isolates_a_word_and_its_neighbours(visit: Visit) -> None:
     page.locator("#best").wait_for()
     assert page.input_value("#text") in ("roi", "king")  # which lie on the same spot
     status = page.locator("#map-status")
-    status.get_by_text("with its 16 nearest words").wait_for()
-    assert labels(page) <= 17  # the word and its neighbours
+    status.get_by_text("with the 16 words near it").wait_for()
+    assert labels(page) == 18  # the word, its translation and the words near it
     assert painted(page) != whole
     page.get_by_role("button", name="Show all words").click()
     assert status.inner_text() == ""
@@ -200,21 +202,18 @@ def test_a_click_isolates_a_word_and_its_neighbours(visit: Visit) -> None:
 def test_a_word_that_is_looked_up_is_isolated_and_escape_shows_all(visit: Visit) -> None:
     page = on_map(visit)
     look_up(page, "roi")
-    page.get_by_text("roi → king, with its 16 nearest words").wait_for()
-    assert scale(page) > 1
+    page.get_by_text("roi → king, with the 16 words near it").wait_for()
     page.locator(CANVAS).focus()
     page.keyboard.press("Escape")
     assert page.locator("#map-status").inner_text() == ""
     look_up(page, "roi")
-    page.get_by_text("roi → king, with its 16 nearest words").wait_for()
+    page.get_by_text("roi → king, with the 16 words near it").wait_for()
     page.locator(CANVAS).click(position={"x": 300, "y": 120})  # nothing is there
     page.locator("#release").wait_for(state="hidden")
     best(page, "king")  # the answer stays
 
 
 def test_a_word_that_is_not_on_the_map_is_shown_amid_its_neighbours(visit: Visit) -> None:
-    from tests.web.test_api import SCRIPT
-
     page = on_map(visit)
     look_up(page, SCRIPT)  # not readable
     page.locator("#map-status", has_text="it would be about here").wait_for()
@@ -278,7 +277,7 @@ def test_a_tap_isolates_a_word(visit: Visit) -> None:
     x, y = place_of(page, "roi")
     box = page.locator(CANVAS).bounding_box()
     page.touchscreen.tap(box["x"] + x, box["y"] + y)
-    page.locator("#map-status", has_text="nearest words").wait_for()
+    page.locator("#map-status", has_text="words near it").wait_for()
     page.locator("#answer-tab").tap()
     page.locator("#best").wait_for()
 
@@ -297,18 +296,72 @@ def test_the_map_by_keyboard(visit: Visit) -> None:
     keys.press("-")
     assert scale(page) == pytest.approx(1.4, abs=0.01)
     keys.press("Enter")  # the word in the middle
-    page.locator("#map-status", has_text="nearest words").wait_for()
+    page.locator("#map-status", has_text="words near it").wait_for()
     keys.press("Escape")
     keys.press("0")
     assert scale(page) == 1
     assert page.locator("#map-status").inner_text() == ""
 
 
+# Keeps what is written on the canvas, where, and how wide, since it was last cleared.
+WRITTEN = """
+  window.written = [];
+  const pen = CanvasRenderingContext2D.prototype;
+  const { fillText, clearRect } = pen;
+  pen.fillText = function (text, x, y) {
+    written.push([text, x, y, this.measureText(text).width]);
+    fillText.call(this, text, x, y);
+  };
+  pen.clearRect = function (...box) { written.length = 0; clearRect.apply(this, box); };
+"""
+# Where the words near one are, in pixels of the canvas, once it is shown with them.
+SEEN = """async (address) => {
+  const { View } = await import("/page/view.js");
+  const { points } = await (await fetch("/api/picture?src=fr&tgt=en")).json();
+  const place = await (await fetch(address)).json();
+  const canvas = document.getElementById("picture");
+  const view = new View();
+  view.resize(canvas.clientWidth, canvas.clientHeight);
+  view.show(points);
+  Object.assign(view, view.around([place, place.answer, ...place.near], 9));
+  return place.near.map((one) => [one.word, ...view.toScreen(one), one.exact]);
+}"""
+
+
+@pytest.mark.parametrize("width", [390, 1200])
+def test_the_map_names_the_words_that_are_listed_at_their_points(visit: Visit, width: int) -> None:
+    page = visit(before=lambda page: page.add_init_script(WRITTEN), width=width)
+    for word in ("roi", "motbc", SCRIPT):  # the last one is not readable, and so not on the map
+        look_up(page, word)
+        page.locator("#near-title", has_text=word).wait_for()
+        near = [one for side in ("own", "other") for one in page.locator(f"#{side} .word").all_inner_texts()]
+        answer = page.locator("#best").inner_text()
+        if width < 480:
+            page.click("#map-tab")
+        page.locator("#map-status", has_text=word).wait_for()
+        page.wait_for_timeout(300)
+        written = page.evaluate("written")
+        assert sorted(text for text, *_ in written) == sorted([word, answer, *near])
+        boxes = {text: box for text, *box in written}
+        places = page.evaluate(SEEN, next(one for one in reversed(visit.asked) if "/api/place" in one))
+        for text, x, y, _ in places:
+            left, base, wide = boxes[text]
+            assert max(left - x, x - left - wide, base - 16 - y, y - base) < 100, text
+        hollow = {text for text, *_, exact in places if not exact} | {word} & {SCRIPT}
+        assert bool(hollow) == any(sign in status(page) for sign in ("hollow", "about here"))
+        if width < 480:
+            page.click("#answer-tab")
+
+
+def status(page: Any) -> str:
+    return str(page.locator("#map-status").inner_text())
+
+
 def test_the_answer_is_on_the_map_and_named(visit: Visit) -> None:
     page = on_map(visit)
     look_up(page, "roi")
     best(page, "king")
-    page.get_by_text("roi → king, with its 16 nearest words").wait_for()
+    page.get_by_text("roi → king, with the 16 words near it").wait_for()
     place = page.evaluate("fetch('/api/place?word=roi&src=fr&tgt=en').then((answer) => answer.json())")
     assert (place["answer"]["word"], place["answer"]["language"]) == ("king", "en")
     x, y = place_of(page, "king")

@@ -8,7 +8,7 @@ import pytest
 from muse.files.space_manifest import LanguageRecord, VerdictRecord
 from muse.report.word_map import draw_picture, frequent_pairs, regions
 from muse.space import Space
-from muse.web.pictures import AMID, NEAR, Background, Drawn, Pictures
+from muse.web.pictures import AMID, Background, Drawn, Pictures
 from tests.support.spaces import plain_space
 
 pytest.importorskip("sklearn")
@@ -26,20 +26,17 @@ def drawn() -> Drawn:
     return Drawn(picture, regions(picture, 0))
 
 
-def test_places_and_neighbours(drawn: Drawn) -> None:
+def test_places(drawn: Drawn) -> None:
     picture = drawn.picture
     p, row = len(picture.pairs), picture.rows[0]
     for language, number in (("fr", 0), ("en", p)):  # one spelling is a word of both
         found = drawn.locate(language, "same", row)
-        assert found[:3] == ("same", tuple(picture.places[number].tolist()), True)
-    cosines, near = picture.rows @ row, drawn.locate("fr", "same", row).near
-    assert 0 not in near
-    assert len(set(near)) == len(near) == NEAR
-    assert cosines[near].tolist() == cosines.sort(descending=True).values[1 : NEAR + 1].tolist()
+        assert found == ("same", tuple(picture.places[number].tolist()), True)
+    cosines = picture.rows @ row
     for language, word in (("fr", "a"), ("fr", "wordc"), ("de", "same")):
         found = drawn.locate(language, word, row)
         nearest = cosines.argsort(descending=True)[:AMID].numpy()
-        assert not found.exact and 0 in found.near
+        assert not found.exact
         assert found.place == pytest.approx(picture.places[nearest].mean(axis=0).tolist())
 
 

@@ -295,8 +295,11 @@ def _float32(fields: Sequence[bytes]) -> Matrix | None:
 
 def as_number(field: bytes) -> float | None:
     """The number in a field, None if it is none or not finite in float32."""
-    found = _float32([field])
-    return None if found is None else float(field)
+    try:
+        value = float(field)
+    except ValueError:
+        return None
+    return value if abs(value) < _TOO_LARGE and b"_" not in field else None
 
 
 def numbers_at_end(fields: list[bytes]) -> int:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muse.errors import BadFile
-from muse.files.detect import EXPECTED, HEADER, VECTORS
+from muse.files.detect import EXPECTED, HEADER, VECTORS, is_number
 from muse.files.plain_text import BOM
 from muse.files.source import Source
 from muse.files.vectors import broken
@@ -300,6 +300,9 @@ def _advice(line: bytes) -> str:
     if re.fullmatch(rb"\S+(?:\s+-?\d+,\d+)+\s*", line):
         return "write numbers with a decimal point, not with a comma"
     for sign, name in ((b";", "semicolons"), (b",", "commas")):
+        if len(line.split(sign)) > 1 and all(map(is_number, line.split(sign))):
+            load = f"np.loadtxt(FILE, delimiter={sign.decode()!r})"
+            return f"of numbers alone, write np.save('vectors.npy', {load})"
         if numbers_at_end(line.split(sign)) > 1 or (line.count(sign) > 1 and b" " not in line.strip()):
             return (
                 f"there are {name} between the columns: put spaces in their place, and drop a line of names"

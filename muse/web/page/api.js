@@ -9,6 +9,7 @@ export class Refused extends Error {
 
 export class Unreachable extends Error {}
 
+// `parameters` are an object, or pairs where a name has several values.
 export async function ask(path, parameters = {}, signal = undefined) {
   let response;
   try {

@@ -2,7 +2,7 @@
 import { Unreachable, ask } from "/page/api.js";
 import { Latest } from "/page/latest.js";
 
-const NONE = { word: "No two frequent words are mutual translations.", row: "The map is of words, which these rows do not have." };
+const NONE = "No two frequent words are mutual translations.";
 const DRAWING = "Drawing the map…";
 const AGAIN = 300; // milliseconds between two questions whether the map is drawn
 
@@ -12,7 +12,9 @@ export class Atlas {
     this.drawings = new Latest();
     this.pair = ""; // the languages of the map that is shown or being drawn
     this.ready = false;
-    this.word = null; // the answer whose word is to be isolated
+    this.word = null; // the answer whose word is to be isolated, with the words `near` it
+    this.near = null;
+    map.used = () => { this.word = null; }; // what a hand does on the map comes first
     this.toIntroduce = false; // whether both languages are to be seen coming together
   }
 
@@ -21,12 +23,13 @@ export class Atlas {
     const pair = languages.onMap;
     if (this.pair === pair.join()) return;
     Object.assign(this, { pair: pair.join(), ready: false });
+    if (!languages.mapped) return;
     this.map.show({ points: [], regions: [] }, pair[0]);
     this.map.say(DRAWING);
     this.drawings.run((signal) => drawn(pair, signal), (picture) => {
       this.ready = true;
       this.map.show(picture, pair[0]);
-      if (!picture.points.length) this.map.say(NONE[languages.noun(pair[0])]);
+      if (!picture.points.length) this.map.say(NONE);
       else if (this.toIntroduce && !this.word) this.map.unite();
       this.toIntroduce = false;
       this.mark();
@@ -36,9 +39,15 @@ export class Atlas {
     });
   }
 
-  // Isolates the word of an answer, once both are there.
-  isolate(answer) {
-    this.word = answer;
+  // Takes an answer whose word will be isolated.
+  expect(answer) {
+    Object.assign(this, { word: answer, near: null });
+  }
+
+  // Isolates its word with the words listed near it, once all are there.
+  isolate(answer, near) {
+    if (answer !== this.word) return;
+    this.near = near;
     this.mark();
   }
 
@@ -53,11 +62,12 @@ export class Atlas {
   }
 
   async mark() {
-    if (!this.ready || !this.word) return;
-    const { word } = this;
+    if (!this.ready || !this.word || !this.near) return;
+    const { word, near } = this;
     try {
-      const [best] = word.translations;
-      const place = await ask("/api/place", { src: word.source, tgt: word.target, word: word.form, answer: best?.word ?? "" });
+      const { source, target, form, translations: [best] } = word;
+      const beside = Object.entries(near).flatMap(([side, words]) => words.map((one) => [side, one.word]));
+      const place = await ask("/api/place", [["src", source], ["tgt", target], ["word", form], ["answer", best?.word ?? ""], ...beside]);
       if (place && word === this.word && this.ready) this.map.isolate(place);
     } catch { /* the map is of use without this word */ }
   }

@@ -48,11 +48,11 @@ export class Box {
       mode.setAttribute("aria-selected", String(linking === Boolean(place)));
       mode.tabIndex = linking === Boolean(place) ? 0 : -1;
     });
-    $("go").textContent = linking ? "Link" : "Translate";
     this.fit();
   }
 
   fit() {
+    $("go").textContent = this.translation !== null ? "Link" : document.body.matches(".of-rows") ? "Find" : "Translate";
     for (const field of [this.field, this.other]) {
       field.style.height = "auto";
       field.style.height = `${field.scrollHeight}px`;

@@ -3,6 +3,7 @@ import { gradeLegend, percent, probabilityChip, verdictChip } from "/page/chip.j
 import { copyButton } from "/page/copy.js";
 import { $, icon, make } from "/page/dom.js";
 import { named, pathOf } from "/page/languages.js";
+import { reasons } from "/page/reasons.js";
 
 const SCORES = {
   csls: "CSLS: cosine similarity corrected for words that are close to everything. "
@@ -22,7 +23,7 @@ export function openEvidence(space, answered) {
     make("div", { class: "dialog-head" }, make("h2", { id: "evidence-title" }, "How do you know?"), close),
     make(
       "div", { class: "dialog-body" },
-      ...(answered?.translations?.length ? aboutAnswer(answered) : []),
+      ...(answered?.translations?.length ? aboutAnswer(answered).filter(Boolean) : []),
       ...(answered && !answered.translations ? aboutSentence(answered) : []),
       ...space.languages.filter((one) => one.signature).flatMap((one) => aboutMapping(one, space)),
       ...aboutSpace(space),
@@ -36,9 +37,11 @@ function row(name, value, why) {
   return [make("dt", {}, name), make("dd", {}, value, why ? make("span", { class: "why" }, why) : null)];
 }
 
-function aboutAnswer({ form, retrieval, answers, translations: [best] }) {
+function aboutAnswer(answered) {
+  const { form, retrieval, answers, translations: [best, next] } = answered;
   const rated = best.probability !== null;
   return [
+    answers === "all" && next ? reasons(answered) : null,
     make("h3", {}, `${form} → ${best.word}`),
     make(
       "dl", {},
@@ -49,8 +52,8 @@ function aboutAnswer({ form, retrieval, answers, translations: [best] }) {
       ...row("mutual", best.mutual ? "yes" : "no", best.mutual
         ? `${form} is also the best translation of ${best.word}.`
         : `The best translation of ${best.word} is another word than ${form}.`),
-      ...row("score", `${best.score.toFixed(3)} (${retrieval})`, SCORES[retrieval.split(":")[0]]),
-      ...(answers === "all" ? row("chosen by", "all the evidence", CHOSEN) : []),
+      ...row("score", `${best.score.toFixed(3)}${next ? `; ${next.score.toFixed(3)} of ${next.word}, the next` : ""} (${retrieval})`,
+        SCORES[retrieval.split(":")[0]] + (answers === "all" ? CHOSEN : "")),
     ),
   ];
 }
@@ -60,8 +63,7 @@ const ESTIMATED = {
   csls: "It is estimated without a dictionary: each half of the vectors’ dimensions translates on its own, "
     + "and the scores are compared with how often the two agree.",
 };
-const CHOSEN = "The score, the spelling and the frequency of both words, and whether each is the other’s best; "
-  + "so the best answer need not have the highest score.";
+const CHOSEN = " Other evidence counts too: the best answer need not have the highest score.";
 
 function aboutSentence({ retrieval, answers }) {
   return [

@@ -15,7 +15,7 @@ import { showSentence } from "/page/sentence.js";
 import { Tabs } from "/page/tabs.js";
 import { clearTrouble, showStrangers, showTrouble } from "/page/trouble.js";
 import { introduction, showDirection, showSpace } from "/page/welcome.js";
-import { showNeighbours, showWord } from "/page/word.js";
+import { listed, showNeighbours, showWord } from "/page/word.js";
 
 const SOON = 150; // milliseconds after which an answer that is awaited is dimmed
 const PAUSES = [1, 2, 3, 5, 10, 20, 30, 60].map((seconds) => 1_000 * seconds); // while probabilities are computed
@@ -34,6 +34,7 @@ const box = new Box(() => page.languages?.source, (kind) => {
 let early = false; // whether a question was asked before the languages were known
 let answered = null; // the answer shown
 let dimming = null;
+let tabs = null; // on a phone: the answer or the map
 
 async function start() {
   try {
@@ -59,7 +60,7 @@ async function start() {
 }
 
 function listen() {
-  new Tabs(["answer", "map"], () => map.resized());
+  tabs = new Tabs(["answer", "map"], () => map.resized());
   $("swap").addEventListener("click", swap);
   $("how").addEventListener("click", explain);
   addEventListener("popstate", () => {
@@ -90,6 +91,8 @@ function lookUp(word, language) {
 function turned(again = true) {
   closeAlternatives();
   showDirection(page);
+  box.fit();
+  if (!page.languages.mapped) tabs.show("answer");
   atlas.open(page.languages);
   if (!again) return;
   empty();
@@ -136,7 +139,9 @@ function answer({ kind = null, track = true } = {}) {
   answers.run(found, tell, (error) => fail(error, asked));
 }
 
+// Shows an answer; on a phone in its tab, unless it is on the map too.
 function show(answer, ...elements) {
+  if (answer && (!answer.translations || !map.points.length)) tabs.show("answer");
   clearTimeout(dimming);
   $("answer").classList.remove("busy");
   $("answer").replaceChildren(...elements);
@@ -148,8 +153,9 @@ async function tellWord(translated, signal) {
   const { form, source, target, translations: [best] } = translated;
   show(translated, showWord(translated, page));
   announce(best ? `${form} → ${best.word}` : form);
-  atlas.isolate(translated);
-  const near = await ask("/api/neighbours", { src: source, tgt: target, word: form, ...NEARBY }, signal);
+  atlas.expect(translated);
+  const near = listed(translated, await ask("/api/neighbours", { src: source, tgt: target, word: form, ...NEARBY }, signal));
+  atlas.isolate(translated, near);
   $("answer").append(showNeighbours(translated, near, page));
   if (page.examples.includes(source) || (best && page.examples.includes(target))) {
     const asked = { src: source, tgt: target, word: form, ...(best ? { answer: best.word } : {}) };
@@ -201,6 +207,7 @@ function fail(error, asked) {
     show(null);
     atlas.release();
   }
+  tabs.show("answer");
   showTrouble(error, asked, page, () => { atlas.open(page.languages); answer({ track: false }); });
 }
 

@@ -35,8 +35,8 @@ export function overlap(one, other) {
   return one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3];
 }
 
-// The boxes of labels `{ x, y, width, height, gap }`, in their order; null where one finds no space. Each stands on
-// a side of its point, or, with a gap of null, in its middle.
+// The boxes of labels `{ x, y, width, height, gap, reach }`, in their order; null where one finds no space. Each stands
+// on a side of its point, or as far away as it may reach, or, with a gap of null, in its middle.
 export function place(labels, taken) {
   return labels.map((label) => {
     const box = stands(label).find((one) => taken.isFree(one));
@@ -45,11 +45,14 @@ export function place(labels, taken) {
   });
 }
 
-function stands({ x, y, width, height, gap }) {
+function stands({ x, y, width, height, gap, reach = 0 }) {
   const at = (left, top) => [left, top, left + width, top + height];
   if (gap === null) return [at(x - width / 2, y - height / 2)];
-  return [
-    at(x + gap, y - height / 2), at(x - gap - width, y - height / 2),
-    at(x - width / 2, y - gap - height), at(x - width / 2, y + gap),
-  ];
+  const found = [];
+  for (let far = gap; far <= Math.max(gap, reach); far += height) {
+    const [across, down] = [[x + far, x - far - width], [y - far - height, y + far]];
+    found.push(...across.map((left) => at(left, y - height / 2)), ...down.map((top) => at(x - width / 2, top)));
+    if (reach) found.push(...across.flatMap((left) => down.map((top) => at(left, top))));
+  }
+  return found;
 }

@@ -84,6 +84,11 @@ export class Languages {
     return this.of(code).ranked ? "word" : "row";
   }
 
+  // Whether they have words of two languages, of which there is a map.
+  get mapped() {
+    return [this.source, this.target].every((code) => this.noun(code) === "word");
+  }
+
   of(code) {
     return this.space.languages.find((one) => one.name === code);
   }

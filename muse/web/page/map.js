@@ -6,7 +6,7 @@ import { terrain } from "/page/terrain.js";
 import { View } from "/page/view.js";
 
 const REACH = 14; // pixels from a point within which it is meant
-const CLOSEST = 9; // the zoom factor at which a word is shown with its neighbours
+const CLOSEST = 9; // the zoom factor at which a word is shown with its neighbours, at most
 const FLIGHT = 400; // milliseconds
 const APART = 1_100; // for which the languages stand side by side at first
 const UNITING = 1_900; // in which they become one map
@@ -17,12 +17,12 @@ const CALM = matchMedia("(prefers-reduced-motion: reduce)");
 const SCHEMES = ["(prefers-color-scheme: dark)", "(forced-colors: active)"].map((query) => matchMedia(query));
 
 export class WordMap {
-  // `lookUp(word, language)` is called for a word that is chosen on the map.
+  // `lookUp(word, language)` is called for a word that is chosen on the map, `used()` where a hand shows others.
   constructor(lookUp) {
     this.canvas = $("picture");
     this.lookUp = lookUp;
     this.view = new View();
-    Object.assign(this, { points: [], regions: [], first: "", terrain: null, isolated: null, found: null, pointed: null });
+    Object.assign(this, { points: [], drawn: [], regions: [], first: "", terrain: null, isolated: null, found: null, pointed: null });
     this.apart = 0; // 1: the languages stand side by side; 0: they are one map
     listen(this.canvas, this);
     listenToFinding(this);
@@ -31,12 +31,12 @@ export class WordMap {
     $("closer").addEventListener("click", () => this.zoom(1.6));
     $("farther").addEventListener("click", () => this.zoom(1 / 1.6));
     $("whole").addEventListener("click", () => this.whole());
-    $("release").addEventListener("click", () => this.release());
+    $("release").addEventListener("click", () => this.dismiss());
   }
 
   // Shows points and regions, those of the language `first` as discs.
   show({ points, regions }, first) {
-    Object.assign(this, { points, regions, first, isolated: null, found: null, pointed: null, apart: 0 });
+    Object.assign(this, { drawn: points, regions, first, found: null, pointed: null, apart: 0 });
     $("find").hidden = !points.length;
     $("find").reset();
     this.view.show(points);
@@ -45,7 +45,7 @@ export class WordMap {
   }
 
   shade() {
-    const { points, view } = this;
+    const { drawn: points, view } = this;
     this.terrain = points.length ? terrain(points, view.across, view.down, this.rgb("--terrain")) : null;
   }
 
@@ -57,20 +57,22 @@ export class WordMap {
     return pen.getImageData(0, 0, 1, 1).data;
   }
 
-  // Shows a word alone with its neighbours; `place` is an answer of /api/place.
+  // Shows a word alone with those near it; `place` is an answer of /api/place. Words that are not drawn join `points`.
   isolate(place) {
-    const { form, language, answer } = place;
+    const { form, language, answer, near } = place;
     this.joined();
-    const number = this.numberOf(form, language);
+    this.leave();
+    const guests = near.filter((one) => !one.exact).map((one) => ({ ...one, pair: -1 }));
+    this.points = [...this.drawn, ...guests];
+    const numbers = near.map((one) => this.numberOf(one.word, one.language));
     const ofAnswer = answer && this.numberOf(answer.word, answer.language);
-    this.isolated = { ...place, word: form, number, ofAnswer };
+    this.isolated = { ...place, word: form, near: numbers, number: this.numberOf(form, language), ofAnswer };
     this.found = null;
     $("release").hidden = false;
-    const one = place.near.length === 1 ? "word" : "words";
     this.say(place.exact
-      ? `${form}${answer ? ` → ${answer.word},` : ""} with its ${place.near.length} nearest ${one}`
-      : `${form} is not among the pairs shown: it would be about here`);
-    this.flyTo(this.view.around([place, ...(answer ? [answer] : []), ...this.closest(place)], CLOSEST));
+      ? `${form}${answer ? ` → ${answer.word},` : ""} with the ${near.length} words near it${guests.length ? `; ${guests.length} are not among the pairs shown: hollow, about where they would be` : ""}`
+      : `${form} is not among the pairs shown: it would be about here${guests.length ? ", as would those that are hollow" : ""}`);
+    this.flyTo(this.view.around([place, ...(answer ? [answer] : []), ...near], CLOSEST));
   }
 
   numberOf(word, language) {
@@ -78,19 +80,19 @@ export class WordMap {
     return number < 0 ? null : number;
   }
 
-  // The three quarters of the neighbours that lie closest on the plane: one far away would show the whole map.
-  closest({ x, y, near }) {
-    const far = (point) => Math.hypot(point.x - x, point.y - y);
-    const points = near.map((i) => this.points[i]).sort((one, other) => far(one) - far(other));
-    return points.slice(0, Math.ceil(0.75 * points.length));
-  }
-
   release() {
+    this.leave();
+    this.points = this.drawn;
     this.isolated = null;
     this.found = null;
     $("release").hidden = true;
     this.say("");
     this.draw();
+  }
+
+  dismiss() {
+    this.used?.();
+    this.release();
   }
 
   say(text, problem = false) {
@@ -141,7 +143,7 @@ export class WordMap {
   find(text) {
     const wanted = bare(text);
     const numbers = [...this.points.keys()].filter((i) => bare(this.points[i].word).startsWith(wanted));
-    this.release();
+    this.dismiss();
     if (!wanted) return;
     this.found = numbers.sort((one, other) => this.points[one].word.length - this.points[other].word.length).slice(0, SHOWN);
     this.say(this.found.length ? "" : `No word on the map begins with “${text.trim()}”`);
@@ -251,7 +253,7 @@ export class WordMap {
   tap(at, reach) {
     const number = this.at(at, reach);
     this.leave();
-    if (number === null) this.release();
+    if (number === null) this.dismiss();
     else this.choose(number);
   }
 
@@ -267,7 +269,7 @@ export class WordMap {
 
   escape() {
     this.leave();
-    this.release();
+    this.dismiss();
   }
 
   over(at) {
@@ -299,7 +301,8 @@ export class WordMap {
       make("span", { class: `mark ${language === this.first ? "one" : "two"}` }),
       make(tag, { lang: language, dir: "auto" }, word),
     );
-    card.replaceChildren(line(point, "b"), line(other, "span"), make("small", {}, "Click to see its neighbours"));
+    const below = other ? line(other, "span") : make("div", {}, "not among the pairs shown: about here");
+    card.replaceChildren(line(point, "b"), below, make("small", {}, "Click to see its neighbours"));
     const [x, y] = this.view.toScreen(point);
     const left = Math.min(x + 14, this.view.width - card.offsetWidth - 8);
     const top = y + 14 + card.offsetHeight > this.view.height ? y - 14 - card.offsetHeight : y + 14;

@@ -6,6 +6,8 @@ const FAR = 1.6; // and up to which regions alone are
 const FAINT = 0.13; // of words that are not among those isolated
 const EDGE = 10; // pixels from the border at which neighbours beyond it are shown
 const LINE = 16; // pixels of a label's height
+const REACH = 170; // pixels from its point within which the label of an isolated word finds space
+const NEXT_TO = 8; // pixels from its point up to which a label needs no line to it
 const WEAK = 0.4; // pairs with a lower probability are not joined: muse does not trust them
 
 // Paints `map` { view, points, regions, terrain, isolated, found, pointed, first, apart } and returns how many labels there are.
@@ -83,14 +85,16 @@ function paintPoints(pen, scene) {
     const stands = own?.has(i) || pointed === i;
     const side = look.far > 0.5 && !own && !stands && !apart ? null : sideOf(point, scene);
     pen.globalAlpha = stands ? 1 : ofAll;
-    paintPoint(pen, seen[i], side, size + (pointed === i ? 2.5 : stands ? 0.8 : 0), look);
+    paintPoint(pen, seen[i], side, size + (pointed === i ? 2.5 : stands ? 0.8 : 0), look, point.exact === false);
   });
   pen.globalAlpha = 1;
 }
 
-// A disc for the first language, a diamond for the second; from afar (null), where pairs coincide, a grey dot.
-function paintPoint(pen, [x, y], side, size, look) {
-  pen.fillStyle = side === null ? look.colour("muted") : look.sides[side];
+// A disc for the first language, a diamond for the second; from afar (null), where pairs coincide, a grey dot. It is
+// hollow where the place is estimated.
+function paintPoint(pen, [x, y], side, size, look, hollow = false) {
+  const colour = side === null ? look.colour("muted") : look.sides[side];
+  pen.fillStyle = hollow ? look.surface : colour;
   pen.beginPath();
   if (side !== 1) pen.arc(x, y, size, 0, 2 * Math.PI);
   else {
@@ -98,19 +102,24 @@ function paintPoint(pen, [x, y], side, size, look) {
     pen.lineTo(x + size, y);
     pen.lineTo(x, y + size);
     pen.lineTo(x - size, y);
+    pen.closePath();
   }
   pen.fill();
+  if (!hollow) return;
+  pen.strokeStyle = colour;
+  pen.lineWidth = 1.5;
+  pen.stroke();
 }
 
 const sideOf = (point, { first }) => (point.language === first ? 0 : 1);
 
 function paintRegions(pen, scene) {
-  const { points, regions, look, view, taken } = scene;
+  const { points, regions, look, seen, taken } = scene;
   pen.font = `600 ${look.size + 1}px ${look.family}`;
   const names = regions.map(({ name }) => [points[name].word, " · ", points[points[name].pair].word]);
   const widths = names.map((parts) => parts.map((part) => pen.measureText(part).width));
-  const boxes = place(regions.map((region, i) => {
-    const [x, y] = view.toScreen(region);
+  const boxes = place(regions.map(({ name }, i) => { // each where its words are
+    const [x, y] = [0, 1].map((k) => (seen[name][k] + seen[points[name].pair][k]) / 2);
     return { x, y, width: widths[i].reduce((sum, one) => sum + one, 8), height: LINE + 6, gap: null };
   }), taken);
   pen.globalAlpha = look.far;
@@ -132,19 +141,34 @@ function paintWords(pen, scene, numbers) {
   const inside = [...numbers].filter((i) => shown[i]);
   for (const i of inside) taken.add(around(seen[i], 3));
   const boxes = place(inside.map((i) => (
-    { x: seen[i][0], y: seen[i][1], width: pen.measureText(points[i].word).width + 4, height: LINE, gap: 5 }
+    { x: seen[i][0], y: seen[i][1], width: pen.measureText(points[i].word).width + 4, height: LINE, gap: 5, reach: own ? REACH : 0 }
   )), taken);
   pen.globalAlpha = own ? 1 : 1 - look.far;
   boxes.forEach((box, k) => {
     const point = points[inside[k]];
-    if (box) write(pen, point.word, box[0] + 2, box[3] - 4, look.sides[sideOf(point, scene)], look);
+    if (!box) return;
+    const colour = look.sides[sideOf(point, scene)];
+    if (own) paintLeader(pen, seen[inside[k]], box, colour);
+    write(pen, point.word, box[0] + 2, box[3] - 4, colour, look);
   });
   return boxes.filter(Boolean).length;
 }
 
+// A line from a point to its label, if that found no space beside it.
+function paintLeader(pen, [x, y], [left, top, right, bottom], colour) {
+  const end = [Math.min(right, Math.max(left, x)), Math.min(bottom, Math.max(top, y))];
+  if (Math.hypot(end[0] - x, end[1] - y) < NEXT_TO) return;
+  pen.strokeStyle = colour;
+  pen.lineWidth = 0.75;
+  pen.beginPath();
+  pen.moveTo(x, y);
+  pen.lineTo(...end);
+  pen.stroke();
+}
+
 const around = ([x, y], size) => [x - size, y - size, x + size, y + size];
 
-// The word in a ring with its name above, spokes to its neighbours, and theirs.
+// The word in a ring, spokes to its neighbours, and their names.
 function paintIsolated(pen, scene) {
   const { isolated, seen, view, look, taken } = scene;
   const [x, y] = view.toScreen(isolated);
@@ -164,16 +188,20 @@ function paintIsolated(pen, scene) {
   pen.arc(x, y, 10, 0, 2 * Math.PI);
   pen.stroke();
   pen.setLineDash([]);
-  paintTag(pen, scene, isolated.word, [x, y - 26], "focus");
   taken.add(around([x, y], 12));
   const shown = paintAnswer(pen, scene, [x, y]);
   return 1 + shown + paintWords(pen, scene, isolated.near.filter((i) => i !== isolated.ofAnswer));
 }
 
-// The best translation, joined to the word, with its name below it; returns how many labels that are.
+// The name of the word, and the best translation, joined to it, with its name; returns how many labels it has. The names
+// stand on either side of both, so that neither covers the other where the two nearly coincide.
 function paintAnswer(pen, scene, [x, y]) {
-  const { isolated: { answer }, view, look, taken } = scene;
-  if (!answer) return 0;
+  const { isolated: { word, answer }, view, look, taken } = scene;
+  const name = (side) => paintTag(pen, scene, word, [x, y - 26 * side], "focus");
+  if (!answer) {
+    name(1);
+    return 0;
+  }
   const [right, below] = view.toScreen(answer);
   pen.strokeStyle = look.colour("focus");
   pen.lineWidth = 3;
@@ -181,10 +209,11 @@ function paintAnswer(pen, scene, [x, y]) {
   pen.moveTo(x, y);
   pen.lineTo(right, below);
   pen.stroke();
-  paintPoint(pen, [right, below], sideOf(answer, scene), 6, look);
-  // Where the two nearly coincide, the tags stand above and below both.
-  paintTag(pen, scene, answer.word, [right, Math.max(below, y) + 26], answer.language === scene.first ? "source" : "target");
+  paintPoint(pen, [right, below], sideOf(answer, scene), 6, look, !answer.exact);
   taken.add(around([right, below], 8));
+  const side = below < y ? -1 : 1;
+  paintTag(pen, scene, answer.word, [right, below + 26 * side], answer.language === scene.first ? "source" : "target");
+  name(side);
   return 1;
 }
 

@@ -2,7 +2,7 @@
 import { verdictChip } from "/page/chip.js";
 import { $, make } from "/page/dom.js";
 import { named } from "/page/languages.js";
-import { wordButton } from "/page/word.js";
+import { meant, wordButton } from "/page/word.js";
 
 const LINES_OF_ROWS = [
   "An id gives the nearest rows of the other side, each with its text where that is known.",
@@ -34,19 +34,27 @@ export function showDirection(page) {
   $("text").lang = source;
   $("translation").lang = target;
   $("translation").placeholder = `Its translation into ${named(target)}`;
-  $("modes").hidden = !page.links || [source, target].some((code) => page.languages.noun(code) === "row");
-  const { examples } = page.languages.of(source);
-  $("examples").replaceChildren("Try", ...examples.map((word) => wordButton(word, source, page, "")));
+  const { mapped } = page.languages;
+  document.body.classList.toggle("of-rows", !mapped);
+  $("modes").hidden = !page.links || !mapped;
+  const { examples, ranked } = page.languages.of(source);
+  $("examples").replaceChildren(...(ranked ? ["Try", ...examples.map((word) => wordButton(word, source, page, ""))] : []));
 }
 
 export function introduction(page) {
-  const rows = page.languages.noun(page.languages.source) === "row";
+  const { source } = page.languages;
+  const { ranked, examples, texts } = page.languages.of(source);
+  const lines = (all) => make("ul", { class: "intro" }, ...all.map((line) => make("li", {}, line)));
+  if (!ranked) {
+    const rows = examples.map((id, i) => make("li", {}, wordButton(id, source, page), meant({ text: texts[i] ?? undefined }, source)));
+    return make("div", { class: "card" }, make("h2", {}, `Rows of ${named(source)} to begin with`), make("ul", { class: "some-rows" }, ...rows), lines(LINES_OF_ROWS));
+  }
   return make(
     "div", { class: "card" },
-    rows ? null : make("h2", {}, claim(page.space)),
-    rows ? null : make("p", {}, "The vectors of each language were trained on texts of its own. How the words are used "
+    make("h2", {}, claim(page.space)),
+    make("p", {}, "The vectors of each language were trained on texts of its own. How the words are used "
       + "in them shows which ones mean the same."),
-    make("ul", { class: "intro" }, ...(rows ? LINES_OF_ROWS : LINES).map((line) => make("li", {}, line))),
+    lines(LINES),
   );
 }
 

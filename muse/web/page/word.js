@@ -77,14 +77,19 @@ function others({ translations: [, ...rest], target, retrieval }, page) {
   return make("ol", { class: "ranked", id: "translations", "aria-label": "Other translations", start: "2" }, ...rows);
 }
 
-// The element for the words near to it in both languages, without the translations, which are shown above.
-export function showNeighbours({ source, target, form, translations }, near, page) {
+// The words near to it that are listed and drawn, without the translations, which are shown above.
+export function listed({ source, target, translations }, { neighbours }) {
   const shown = new Set(translations.map((one) => one.word));
-  const words = Object.fromEntries(near.neighbours.map((one) => [one.language, one.words]));
+  const words = Object.fromEntries(neighbours.map((one) => [one.language, one.words]));
+  return { own: words[source].slice(0, NEIGHBOURS), other: words[target].filter((one) => !shown.has(one.word)).slice(0, NEIGHBOURS) };
+}
+
+// The element for the words near to it in both languages.
+export function showNeighbours({ source, target, form }, { own, other }, page) {
   const list = (language, found) => make(
     "div", { id: language === source ? "own" : "other" },
     make("h3", {}, page.languages.mark(language), named(language)),
-    make("ol", {}, ...found.slice(0, NEIGHBOURS).map((one) => make(
+    make("ol", {}, ...found.map((one) => make(
       "li", {},
       make("span", {}, wordButton(one.word, language, page), meant(one, language)),
       make("span", { class: "score", title: "cosine similarity" }, one.score.toFixed(2)),
@@ -95,8 +100,8 @@ export function showNeighbours({ source, target, form, translations }, near, pag
     make("h2", { id: "near-title" }, page.languages.noun(source) === "word" ? "Words near " : "Rows near ", make("span", { lang: source, dir: "auto" }, form)),
     make(
       "div", { class: "near" },
-      list(source, words[source]),
-      list(target, words[target].filter((one) => !shown.has(one.word))),
+      list(source, own),
+      list(target, other),
     ),
   );
 }
