@@ -45,7 +45,7 @@ NEEDS = {  # the packages of extras that the blocks of a page need
     "query-wrappers.md": ("sentence_transformers", "tokenizers", "safetensors"),
     "sentence-systems.md": ("tokenizers",),
     "use-encoder.md": ("sentence_transformers", "tokenizers", "safetensors"),
-    "vector-store.md": ("pyarrow", "safetensors", "sklearn"),
+    "vector-store.md": ("pyarrow",),
     "which-file.md": ("gensim", "pandas", "pyarrow", "safetensors", "sklearn", "spacy", "tokenizers"),
 }
 

@@ -8,6 +8,7 @@ import sys
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
@@ -17,6 +18,14 @@ from tests.conftest import ROOT
 pytestmark = pytest.mark.slow
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 PATIENCE = 60_000  # milliseconds
+SEARCHED = {  # what readers search for, and the page that is among the first two found
+    "explorer": "how-to/look.html", "license": "faq.html", "plot": "how-to/python.html",
+    "analogy": "how-to/python.html", "terminology": "how-to/find-terms.html",
+    "bert": "how-to/use-encoder.html", "phrases": "how-to/translate-text.html",
+    "example sentences": "how-to/examples.html", "small corpus": "how-to/low-resource.html",
+    "domain": "how-to/from-text.html", "how sure": "how-to/look-words-up.html",
+    "gpu": "how-to/large-files.html", "xlm": "how-to/sentence-systems.html",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +75,7 @@ def test_the_search_index_is_a_script(site: Path) -> None:
 
 @pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium (apt-get install chromium)")
 @pytest.mark.filterwarnings("default")  # of the browser's threads
-def test_search_finds_a_page_from_the_disk(site: Path) -> None:
+def test_search_finds_the_pages_from_the_disk(site: Path) -> None:
     playwright = pytest.importorskip("playwright.sync_api")
     said: list[str] = []
     with playwright.sync_playwright() as driver:
@@ -75,11 +84,15 @@ def test_search_finds_a_page_from_the_disk(site: Path) -> None:
         page: Any = browser.new_page()
         page.on("pageerror", lambda error: said.append(str(error)))
         page.on("request", lambda asked: said.append(asked.url) if asked.url.startswith("http") else None)
-        # What is typed before the index is loaded is lost; the page asks this itself once it is.
-        page.goto(f"{(site / 'index.html').as_uri()}?q=explorer")
-        found = page.locator('.md-search-result__item a[href*="how-to/look.html"]').first
-        found.click(timeout=PATIENCE)
-        page.wait_for_url("file:**/how-to/look.html**", timeout=PATIENCE)
+        for words, wanted in SEARCHED.items():
+            # What is typed before the index is loaded is lost; the page asks this itself once it is.
+            page.goto(f"{(site / 'index.html').as_uri()}?{urlencode({'q': words})}")
+            found = page.locator(".md-search-result__item")
+            found.first.wait_for(timeout=PATIENCE)
+            first = [one.locator("a").first.get_attribute("href") for one in found.all()[:2]]
+            assert any(wanted in str(link) for link in first), (words, first)
+        found.locator("a").first.click()
+        page.wait_for_url("file:**/how-to/sentence-systems.html**", timeout=PATIENCE)
         browser.close()
     assert said == []
 

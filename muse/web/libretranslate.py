@@ -6,7 +6,8 @@ Text is translated word by word, and keeps its tags whichever format it is said 
 
 import json
 import math
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 from urllib.parse import parse_qs
 
@@ -58,8 +59,8 @@ async def translate(explorer: Asked, given: Parameters) -> dict[str, Any]:
 
 @router.post("/detect", dependencies=WORKING)
 async def detect(explorer: Asked, given: Parameters) -> list[dict[str, Any]]:
-    """The languages of the space, the most probable one of the text first, with percentages."""
-    return await run_in_threadpool(detected, explorer, _texts(given)[0])
+    """The languages of the space in percent, the most probable one first; of several texts the means."""
+    return await run_in_threadpool(_detected_in_all, explorer, _texts(given))
 
 
 @router.get("/languages")
@@ -132,6 +133,13 @@ def detected(explorer: Explorer, text: str) -> list[dict[str, Any]]:
         for name, weight in weights.items()
     ]
     return sorted(found, key=lambda one: -one["confidence"])
+
+
+def _detected_in_all(explorer: Explorer, texts: Sequence[str]) -> list[dict[str, Any]]:
+    total = Counter[str]()
+    for text in texts:
+        total.update({one["language"]: one["confidence"] for one in detected(explorer, text)})
+    return [{"confidence": round(sum_ / len(texts)), "language": one} for one, sum_ in total.most_common()]
 
 
 def _fit(vectors: Vectors, text: str) -> float:

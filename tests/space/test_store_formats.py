@@ -22,7 +22,7 @@ from tests.conftest import ROOT
 from tests.support.command import Command, refused
 from tests.support.spaces import raw_rows, saved
 
-PAGE = ROOT / "docs" / "pages" / "how-to" / "vector-store.md"
+PAGE = ROOT / "docs" / "pages" / "how-to" / "what-muse-reads.md"
 QUIET = Progress(quiet=True)
 ROWS = raw_rows(5, 6)
 PLACES = list(range(6))
@@ -306,7 +306,7 @@ def test_a_round_trip(space: Space, tmp_path: Path, case: Case, name: str) -> No
 
 
 def test_the_table_has_these_rows_and_no_others() -> None:
-    section = PAGE.read_text(encoding="utf-8").partition("\n### Formats\n")[2].partition("\n#")[0]
+    section = PAGE.read_text(encoding="utf-8").partition("\n## Vector stores\n")[2].partition("\n#")[0]
     rows = [line for line in section.splitlines() if line.startswith("|")]
     expected = [
         "| format | from | read | written |",

@@ -63,6 +63,16 @@ def test_its_own_client(home: str) -> None:
         api.translate("roi", "fr", "xx")
 
 
+def test_the_languages_of_several_texts_are_those_of_their_mean(client: Client) -> None:
+    texts = ["The king sleeps", "roi dort", "roi"]
+    every = [client.request("POST", "/detect", json={"q": text}).json() for text in texts]
+    shares = [{one["language"]: one["confidence"] for one in found} for found in every]
+    expected = {name: round(sum(one[name] for one in shares) / 3) for name in ("fr", "en")}
+    first, second = client.request("POST", "/detect", json={"q": texts}).json()
+    assert first == {"confidence": expected["fr"], "language": "fr"}
+    assert second == {"confidence": expected["en"], "language": "en"}
+
+
 def test_json_form_and_query_are_read_alike(client: Client) -> None:
     given = {"q": "roi dort", **WAY}
     asked: list[dict[str, Any]] = [{"json": given}, {"data": given}, {"params": given}]

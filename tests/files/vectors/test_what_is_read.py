@@ -232,7 +232,7 @@ CASES = [
         "unlabelled vectors: `.npy`, `.npz`, `.pt`, Parquet, safetensors, flat faiss indices, JSON lines, "
         "CSV with lists",
         "vector stores",
-        "read: see [vector stores](vector-store.md#formats)",
+        "read: see [vector stores](#vector-stores)",
         {
             "x.npy": lambda path: np.save(path, ROWS), "x.npz": lambda path: np.savez(path, ROWS),
             "x.pt": torch_file(from_numpy(ROWS)), "x.parquet": _rows_parquet,
