@@ -84,12 +84,8 @@ _PLAIN: dict[str, Callable[[Iterable[str]], Iterator[str]]] = {
 
 
 def _of_memory(path: Path, lines: Iterable[str], language: str | None) -> Iterator[str]:
-    wanted, own, waiting, opened = (
-        None if language is None else language_code(language),
-        "",
-        list[str](),
-        False,
-    )
+    wanted = None if language is None else language_code(language)
+    own, waiting, opened = "", list[str](), False
     for line in lines:
         waiting.append(line)
         begin, end = line.rfind("<seg>"), line.rfind("</seg>")
