@@ -28,6 +28,7 @@ export function paint(pen, map, style) {
   paintTerrain(pen, scene);
   paintPairs(pen, scene);
   paintPoints(pen, scene);
+  if (map.line) paintLine(pen, map.line, look);
   if (map.isolated) return paintIsolated(pen, scene);
   if (map.found) return paintWords(pen, scene, map.found);
   if (map.apart) return paintSides(pen, scene);
@@ -141,14 +142,14 @@ function paintWords(pen, scene, numbers) {
   const inside = [...numbers].filter((i) => shown[i]);
   for (const i of inside) taken.add(around(seen[i], 3));
   const boxes = place(inside.map((i) => (
-    { x: seen[i][0], y: seen[i][1], width: pen.measureText(points[i].word).width + 4, height: LINE, gap: 5, reach: own ? REACH : 0 }
+    { x: seen[i][0], y: seen[i][1], width: pen.measureText(points[i].word).width + 4, height: LINE, gap: 5, reach: scene.isolated ? REACH : 0 }
   )), taken);
   pen.globalAlpha = own ? 1 : 1 - look.far;
   boxes.forEach((box, k) => {
     const point = points[inside[k]];
     if (!box) return;
     const colour = look.sides[sideOf(point, scene)];
-    if (own) paintLeader(pen, seen[inside[k]], box, colour);
+    if (scene.isolated) paintLeader(pen, seen[inside[k]], box, colour);
     write(pen, point.word, box[0] + 2, box[3] - 4, colour, look);
   });
   return boxes.filter(Boolean).length;
@@ -229,6 +230,19 @@ function paintTag(pen, { look, taken }, word, [x, y], colour) {
   pen.fillStyle = look.surface;
   pen.fillText(word, box[0] + 6, box[3] - 7);
   taken.add(box);
+}
+
+// The line that is being drawn around words.
+function paintLine(pen, line, look) {
+  pen.beginPath();
+  line.forEach((place) => pen.lineTo(...place));
+  pen.closePath();
+  pen.strokeStyle = pen.fillStyle = look.colour("focus");
+  pen.globalAlpha = 0.12;
+  pen.fill();
+  pen.globalAlpha = 1;
+  pen.lineWidth = 2;
+  pen.stroke();
 }
 
 // What the two sides are, while they are apart.
