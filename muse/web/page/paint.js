@@ -215,7 +215,7 @@ function paintAnswer(pen, scene, [x, y]) {
   return [tag(pen, scene, answer.word, [right, below + 26 * side], answer.language === scene.first ? "source" : "target"), name(side)];
 }
 
-// Takes the room for a word in a box whose middle is given, and returns what paints it.
+// Takes the space for a word in a box whose middle is given; returns what paints it.
 function tag(pen, { look, taken }, word, [x, y], colour) {
   pen.font = `700 ${look.size + 4}px ${look.family}`;
   const width = pen.measureText(word).width + 12;
