@@ -24,11 +24,17 @@ def main() -> None:
         sys.stderr.write(f"{str(error) or 'interrupted'}\n")
         sys.exit(_exit_code(130))
     except SystemExit as error:
+        if _received and not error.code:  # after the last import it was done before it could be interrupted
+            sys.stderr.write(f"{TERMINATED if signal.SIGTERM in _received else 'interrupted'}\n")
+            error.code = 130
         error.code = _exit_code(error.code)
         raise
     except EOFError as error:  # an import's; every reader of a file tells its own
         sys.stderr.write(f"error: {CUT_SHORT} ({error})\n")
         sys.exit(1)
+    finally:
+        if hasattr(signal, "SIGALRM") and signal.getsignal(signal.SIGALRM) is _interrupt:
+            signal.signal(signal.SIGALRM, signal.SIG_IGN)  # else one that is due would kill it at its end
 
 
 def _ensure_utf8() -> None:

@@ -150,7 +150,7 @@ signal.signal(signal.SIGINT, signal.SIG_IGN)  # as in a script's background job
 import muse.__main__
 from pathlib import Path
 Path("slow.py").write_text("import time\\nprint('ready', flush=True)\\ntime.sleep(0.3)")
-Path("work.py").write_text("import slow, time\\ndef main(): time.sleep(60)")
+Path("work.py").write_text("import atexit, slow, sys, time\\ndef main(): time.sleep(60)")
 sys.path.insert(0, ".")
 import muse
 sys.modules["muse.cli"] = types.SimpleNamespace(main=lambda: __import__("work").main())
@@ -158,9 +158,21 @@ muse.__main__.main()
 """
 
 
+# What the command does after its imports: it ends before it is interrupted again, in several ways, or waits.
+AFTER_IMPORTS = {
+    "waits": "time.sleep(60)", "is done": "sys.exit(0)", "is done in the end": "sys.exit()",
+    "imports at its end": "atexit.register(__import__, 'slow2'); sys.exit(0)",
+    "takes long to end": "atexit.register(time.sleep, 0.3); sys.exit(0)",
+    "is interrupted": "raise KeyboardInterrupt('stopped by SIGTERM')",
+}  # fmt: skip
+
+
 @pytest.mark.skipif(os.name == "nt", reason="signals")
-def test_a_signal_during_imports_in_a_background_job(tmp_path: Path) -> None:
-    assert run_until(IMPORTING, "ready", signal.SIGTERM, cwd=tmp_path) == (143, "stopped by SIGTERM\n")
+@pytest.mark.parametrize("after", AFTER_IMPORTS)
+def test_a_signal_during_imports_in_a_background_job(tmp_path: Path, after: str) -> None:
+    (tmp_path / "slow2.py").write_text("import time\ntime.sleep(0.3)")
+    code = IMPORTING.replace("time.sleep(60)", AFTER_IMPORTS[after])
+    assert run_until(code, "ready", signal.SIGTERM, cwd=tmp_path) == (143, "stopped by SIGTERM\n")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")

@@ -42,7 +42,7 @@ from muse.ranking.lookup import lookup_entry
 from muse.ranking.ranker import translate_words
 from muse.ranking.spelling import LetterSimilarity
 from muse.space import SideToSave, Space, check_language, load_space
-from muse.vectors import Matrix, Vectors
+from muse.vectors import Matrix, Numbers, Vectors
 
 log = logging.getLogger(__name__)
 
@@ -346,17 +346,24 @@ def _of_pairs(lexicon: Lexicon, path: Path | None, source: Vectors, target: Vect
     else:
         log.info("%s: %s", path, found)
     pairs = np.array([rows[place] for place in known], np.int64)
-    return ExternalScores.of_pairs(
-        pairs, np.array([scores[place] for place in known]), (len(source), len(target))
-    )
+    values, counts = np.array([scores[place] for place in known]), (len(source), len(target))
+    outside = ExternalScores.of_pairs(pairs, values, counts)
+    alike = _edit_similarity(source, target, pairs) > SPELLED_ALIKE
+    outside.warn_of_distances(pairs[:, 0], pairs[:, 1], alike, "pairs that are spelled alike")
+    return outside
 
 
 def pseudo_dictionary(scores: ExternalScores, source: Vectors, target: Vectors) -> Lexicon | None:
     """The surest half of the mutual pairs that are not spelled alike, frequent first; None for too few."""
     pairs = scores.surest()
     pairs = pairs[np.argsort(pairs.max(axis=1, initial=0), kind="stable")]
-    named = [(source.words[row], target.words[column]) for row, column in pairs.tolist()]
-    left, right = (np.array([plain(pair[side]) for pair in named], object) for side in (0, 1))
-    alike = LetterSimilarity.of(left, right).edit if named else np.zeros(0)
-    kept = [pair for pair, edit in zip(named, alike.tolist(), strict=True) if edit <= SPELLED_ALIKE]
+    pairs = pairs[_edit_similarity(source, target, pairs) <= SPELLED_ALIKE]
+    kept = [(source.words[row], target.words[column]) for row, column in pairs.tolist()]
     return Lexicon(tuple(kept[:MOST_HINTS])) if len(kept) >= LEAST_HINTS else None
+
+
+def _edit_similarity(source: Vectors, target: Vectors, pairs: Numbers) -> Matrix:
+    """The edit similarity (p,) of the words of pairs (p, 2)."""
+    sides = zip((source, target), pairs.T, strict=True)
+    left, right = (np.array([plain(one.words[row]) for row in rows], object) for one, rows in sides)
+    return LetterSimilarity.of(left, right).edit if len(pairs) else np.zeros(0, np.float32)

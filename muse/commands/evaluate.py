@@ -183,8 +183,8 @@ def _hubness(space: Space, way: tuple[str, str], options: WordsOptions) -> tuple
     from muse.search.retrieval import Retrieval
 
     fields, lines = {}, []
-    for method in ("nn", "csls"):
-        found = hubness(space, *way, Retrieval(method, backend=options.backend))
+    methods = [Retrieval(name, backend=options.backend) for name in ("nn", "csls")]
+    for method, found in zip(("nn", "csls"), hubness(space, *way, *methods), strict=True):
         fields[method] = found.as_json()
         hubs = ", ".join(f"{word} {count}" for word, count in found.largest[:5])
         lines.append(

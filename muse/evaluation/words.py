@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from muse.errors import BadSetting, Mismatch, counted
@@ -34,7 +33,7 @@ from muse.lexicon import OTHER_LANGUAGES, Lexicon, spelling_note
 from muse.orthography import casefolded
 from muse.ranking.ranker import Ranker
 from muse.search.bidirectional_search import BidirectionalSearch
-from muse.search.exact import nearest, zero_places
+from muse.search.exact import zero_places
 from muse.search.retrieval import Retrieval
 from muse.space import Space
 from muse.space.derived import HUBNESS_K, AnswersBy
@@ -119,26 +118,34 @@ class Hubness(JsonScore):
     largest: tuple[tuple[str, int], ...]
 
 
-def hubness(space: Space, source: str, target: str, retrieval: Retrieval, *, k: int = NEIGHBOURS) -> Hubness:
-    """The hubness of the targets among the `k` best of every source word.
+def hubness(
+    space: Space, source: str, target: str, *retrievals: Retrieval, k: int = NEIGHBOURS
+) -> tuple[Hubness, ...]:
+    """The hubness of the targets among the `k` best of every source word, by each retrieval of one backend.
 
     The skewness of the k-occurrence is the usual measure (Radovanovic, Nanopoulos and Ivanovic, 2010):
-    0 if all targets occur equally often, large if a few hubs occur very often. CSLS lowers it.
+    0 if all targets occur equally often, large if a few hubs occur very often. CSLS lowers it. All come from
+    the same products, if these fit into memory.
     """
-    x, y = space.tensor(source), space.tensor(target)
-    if retrieval.method == "nn" and k == HUBNESS_K and space.lacks_exact_hubness(source, target):
-        both = BidirectionalSearch(x, y, retrieval.backend).nearest(k)  # CSLS needs the other direction
-        space.keep_hubness(source, target, both)
-        found = both.of_source
-    else:
-        found = nearest(x, y, k, bias=space.bias(source, target, retrieval), backend=retrieval.backend)
-    counts = np.bincount(found.indices.cpu().numpy().ravel(), minlength=len(y))  # (m,)
-    order = np.argsort(-counts, kind="stable")[:LARGEST]
-    words = space.vectors(target).words
-    # If all occur equally often the skewness is 0 / 0: there is no hub.
-    skewness = float(scipy.stats.skew(counts)) if counts.min() < counts.max() else 0.0
-    largest = tuple((words[row], int(counts[row])) for row in order.tolist())
-    return Hubness(str(retrieval), min(k, len(y)), skewness, 100 * float((counts == 0).mean()), largest)
+    search = BidirectionalSearch(space.tensor(source), space.tensor(target), retrievals[0].backend)
+    if k == HUBNESS_K and space.lacks_exact_hubness(source, target):  # CSLS needs the other direction
+        space.keep_hubness(source, target, search.nearest(k))
+    words, found = space.vectors(target).words, list[Hubness]()
+    for retrieval in retrievals:
+        best = search.targets(k, space.bias(source, target, retrieval))
+        counts = np.bincount(best.indices.cpu().numpy().ravel(), minlength=len(words))  # (m,)
+        order = np.argsort(-counts, kind="stable")[:LARGEST]
+        largest = tuple((words[row], int(counts[row])) for row in order.tolist())
+        never = 100 * float((counts == 0).mean())
+        found.append(Hubness(str(retrieval), min(k, len(words)), _skewness(counts), never, largest))
+    return tuple(found)
+
+
+def _skewness(counts: NDArray[np.int64]) -> float:
+    """The skewness of numbers (m,), 0 if all are equal; importing scipy.stats for it would take a second."""
+    apart = counts - counts.mean()
+    spread = float((apart**2).mean())
+    return float((apart**3).mean()) / spread**1.5 if spread else 0.0
 
 
 @dataclass(frozen=True)

@@ -79,17 +79,14 @@ _PLAIN: dict[str, Callable[[Iterable[str]], Iterator[str]]] = {
     "conllu": _of_columns,
     "bpe": lambda lines: (re.sub("@@(?: |$)", "", line) for line in lines),
     "sentencepiece": lambda lines: ("".join(line.split()).replace("▁", " ").strip() for line in lines),
+    "numbered": lambda lines: (line.partition("\t")[2] for line in lines),
     "labels": lambda lines: (_LABELS.sub("", line) for line in lines),
 }
 
 
 def _of_memory(path: Path, lines: Iterable[str], language: str | None) -> Iterator[str]:
-    wanted, own, waiting, opened = (
-        None if language is None else language_code(language),
-        "",
-        list[str](),
-        False,
-    )
+    wanted = None if language is None else language_code(language)
+    own, waiting, opened = "", list[str](), False
     for line in lines:
         waiting.append(line)
         begin, end = line.rfind("<seg>"), line.rfind("</seg>")

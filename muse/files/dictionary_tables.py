@@ -228,10 +228,10 @@ def _layout(table: TableRows, file: DictionaryFile) -> tuple[PairColumns, int, I
             if beside := _beside_codes(shown) or (None if file.exact else _beside_numbers(shown)):
                 return beside[0], 0, chain(first[beside[1] :], table.rows)
             pairs = False  # above, of which a row of names of columns may be one: word, traduction
-            for header, names in enumerate(shown[: 1 if file.exact else _TITLE]):
+            for header, named in enumerate(shown[: 1 if file.exact else _TITLE]):
+                names = _with_names_of_rows(named, shown[header + 1 :])
                 columns = columns_of_header(names, file.languages)
                 if columns is not None and (not pairs or _names_languages(names, columns)):
-                    columns = _behind_names_of_rows(columns, len(names), shown[header + 1 :])
                     return columns, len(names), chain(first[header + 1 :], table.rows)
                 pairs = pairs or sum(map(bool, names)) > 1
             return PairColumns(score=2), 0, chain(first, table.rows)
@@ -272,8 +272,7 @@ def _beside_numbers(rows: Sequence[Sequence[str]]) -> tuple[PairColumns, int] | 
 
     And the number of rows above.
     """
-    if len(rows) > 1 and len(rows[0]) == 2 and len(rows[1]) == 3:  # as R writes them
-        rows = [["", *rows[0]], *rows[1:]]
+    rows = [_with_names_of_rows(rows[0], rows[1:]), *rows[1:]]
     below = [row for row in rows[1:] or rows if any(row)]
     if {*map(len, rows)} != {3} or not all(not row[0] or row[0].isdecimal() for row in below):
         return None
@@ -284,14 +283,10 @@ def _beside_numbers(rows: Sequence[Sequence[str]]) -> tuple[PairColumns, int] | 
     return PairColumns(1, 2, named=True), header
 
 
-def _behind_names_of_rows(columns: PairColumns, width: int, rows: Sequence[Sequence[str]]) -> PairColumns:
-    """The columns one place on if all rows have a cell more than the header, as R writes them."""
-    if columns.ours or not rows or {len(row) for row in rows if any(row)} != {width + 1}:
-        return columns
-    score, probability = (None if at is None else at + 1 for at in (columns.score, columns.probability))
-    return replace(
-        columns, source=columns.source + 1, target=columns.target + 1, score=score, probability=probability
-    )
+def _with_names_of_rows(names: Sequence[str], rows: Sequence[Sequence[str]]) -> Sequence[str]:
+    """The names of columns, one more if all rows have a cell more than these, as R writes them."""
+    numbered = {len(row) for row in rows if any(row)} == {len(names) + 1}
+    return ["", *names] if numbered and not _is_of_muse(names) else names
 
 
 def _stripped_cells(written: Sequence[str], form: str) -> list[str]:

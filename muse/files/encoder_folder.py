@@ -31,7 +31,7 @@ WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 PICKLED = {".bin", ".pt", ".pth", ".pkl", ".ckpt"}
 LARGEST = 16 << 20, 256 << 20  # bytes of a configuration, and of a tokenizer
 LONGEST, LONGEST_NAME = 10_000, 200  # characters of a prompt, and of a name of a folder
-MOST_MODULES = 100
+MOST_MODULES, MOST_LAYERS = 100, 200
 TRIAL_SECONDS, TRIAL_MEMORY = 20, 2 << 30
 _ANY_SIZE = 1 << 20  # of a number in a configuration, such as the longest text, whatever the weights are
 _TYPES = "Transformer Pooling Dense Normalize LayerNorm Dropout StaticEmbedding CNN LSTM Router"
@@ -50,6 +50,7 @@ _MODELS = (
 )
 _NAME, _ROPE = r"[a-z0-9_+-]{1,40}", re.compile(r"rope_(parameters|scaling)|\w+_attention")
 _WORD = r"[\s\S]{0,200}"
+_PARTS = re.compile("layers?$|groups?(_num)?$|_(networks|functions|tp)$|^block_(size|repeat)s")  # each built
 # The strings that are kept, by the names of their fields: none is the name of a file or of anything with code
 # but for what is listed. Numbers are kept under every name but these.
 _EXECUTED = {"auto_map", "torchscript", "reference_compile", "deterministic_flash_attn"}
@@ -355,21 +356,21 @@ def _tokenizer_settings(settings: Fields) -> Fields:
 
 
 def _is_token(value: object) -> bool:
-    return (
-        isinstance(value, dict) and set(value) <= _TOKEN and value.get("__type", "AddedToken") == "AddedToken"
-    )
+    kind = value.get("__type", "AddedToken") if isinstance(value, dict) and set(value) <= _TOKEN else None
+    return kind == "AddedToken"
 
 
 def _check_sizes(path: Path, settings: Fields, shapes: Mapping[str, Sequence[int]]) -> None:
     """Raise BadFile for sizes that the weights cannot have: building such a model takes hours."""
     largest = max((size for shape in shapes.values() for size in shape), default=0)
     for name, value in settings.items():
-        if type(value) is not int or "theta" in name or name.endswith("_id"):
+        sizes = [one for one in (value if isinstance(value, list) else [value]) if type(one) is int]
+        if not sizes or "theta" in name or name.endswith("_id"):
             continue
-        most = len(shapes) if re.search("layers?$", name) else max(_ANY_SIZE, 16 * largest)
+        most = min(len(shapes), MOST_LAYERS) if _PARTS.search(name) else max(_ANY_SIZE, 16 * largest)
         most = 2 * largest if name in ("vocab_size", "hidden_size", "intermediate_size", "d_model") else most
-        if shapes and not -1 <= value <= most:
+        if shapes and not (-1 <= min(sizes) and sum(sizes) <= most):
             raise BadFile(
                 f"{path}: expected sizes that fit its {len(shapes)} weights (at most {largest} long), got "
-                f"{name} {value}; copy the folder again"
+                f"{name} {str(value)[:80]}; copy the folder again"
             )

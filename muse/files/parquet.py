@@ -149,15 +149,11 @@ def _fields(arrow: Any, payload: Payload) -> list[Any]:
         return list(payload.batch.schema)
     rows, fields = list(payload.columns()), []
     for name in payload.names():
-        kinds = (
-            {type_in_column(row.get(name)) for row in rows} if payload.kinds is None else payload.kinds[name]
-        )
-        kinds = kinds - {type(None)}
+        known = payload.kinds or {name: {type_in_column(row.get(name)) for row in rows}}
+        kinds = frozenset(known[name] - {type(None)})
         # Numbers or truth values if all are, else text.
         numbers = arrow.float64() if kinds and kinds <= {int, float} else arrow.string()
-        kind = {frozenset((bool,)): arrow.bool_(), frozenset((int,)): arrow.int64()}.get(
-            frozenset(kinds), numbers
-        )
+        kind = {frozenset((bool,)): arrow.bool_(), frozenset((int,)): arrow.int64()}.get(kinds, numbers)
         fields.append(arrow.field(name, kind))
     return fields
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import codecs
 import csv
 import json
+import logging
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -24,6 +25,7 @@ from pathlib import Path
 import numpy as np
 
 from muse.errors import BadSetting, Mismatch
+from muse.files.cells import number_in
 from muse.files.parquet import VECTOR, parquet_writer, require_pyarrow
 from muse.files.payloads import Payload, Values, as_cell, as_json, type_in_column
 from muse.files.vectors.arrays import INDEX_HEADER
@@ -31,12 +33,15 @@ from muse.files.vectors.table import IntegerId
 from muse.files.writing import check_place, replaced
 from muse.vectors import Matrix
 
+log = logging.getLogger(__name__)
+
 Write = Callable[[Sequence[str], Matrix], None]
 ID = "id"  # the name of what tells a row
 ENDINGS = (".npy", ".parquet")
 STORE_ENDINGS = (*ENDINGS, ".jsonl", ".csv", ".faiss")
 _TEXT = (".jsonl", ".csv")  # which may end in .gz too
 CARRYING = (*_TEXT, ".parquet")  # that may have more than ids and vectors
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what one begins with in a spreadsheet
 _INNER_PRODUCT, _CONSTANT = 0, 1 << 20  # of faiss: the metric, and what stands twice in each header
 
 
@@ -192,19 +197,31 @@ def _json_lines(path: Path, _: int, form: RowFormat) -> Iterator[Write]:
         yield write
 
 
+def _begins_formula(cell: str) -> bool:
+    return cell.startswith(_FORMULA) and number_in(cell) is None
+
+
 @contextmanager
 def _csv(path: Path, _: int, form: RowFormat) -> Iterator[Write]:
-    payload, names = form.payload or Payload(), list[str]()
+    payload, names, told = form.payload or Payload(), list[str](), False
     with replaced(path) as stream:
         writer = csv.writer(codecs.getwriter("utf-8")(stream), lineterminator="\n")
 
         def write(ids: Sequence[str], rows: Matrix) -> None:
+            nonlocal told
             if not names:
                 names.extend([ID, VECTOR, *payload.names()])
                 writer.writerow(names)
             more: Iterable[Values] = payload.columns(path, names[2:]) if form.payload else [{}] * len(ids)
             for one, vector, values in zip(ids, _vector_texts(rows, form), more, strict=True):
-                writer.writerow([one, vector, *(as_cell(path, values.get(name)) for name in names[2:])])
+                cells = [one, vector, *(as_cell(path, values.get(name)) for name in names[2:])]
+                writer.writerow(cells)
+                if not told and (begun := next(filter(_begins_formula, cells), None)):
+                    told = True
+                    log.warning(
+                        "%s: %.40r and cells like it are written as they are, for databases; a spreadsheet "
+                        "would run them as formulas: let it read them as text, or write .parquet", path, begun
+                    )  # fmt: skip
 
         yield write
         if not names:

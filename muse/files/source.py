@@ -24,16 +24,9 @@ from muse.errors import BadFile
 
 # Raised on reading a broken archive, as observed or documented; RuntimeError: zipfile, for encrypted files.
 BROKEN = (
-    OSError,
-    EOFError,
-    ValueError,
-    RuntimeError,
-    struct.error,
-    zlib.error,
-    lzma.LZMAError,
-    zipfile.BadZipFile,
+    OSError, EOFError, ValueError, RuntimeError, struct.error, zlib.error, lzma.LZMAError, zipfile.BadZipFile,
     tarfile.TarError,
-)
+)  # fmt: skip
 # Raised by what parses damaged content, as observed: archives, numpy's headers, arrays, settings.
 DAMAGED = (*BROKEN, ArithmeticError, AttributeError, LookupError, SyntaxError, TokenError, TypeError)
 # What is not read: zst, 7z, rar, lz4 and that of the old program compress.

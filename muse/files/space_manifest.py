@@ -346,9 +346,8 @@ class Manifest(JsonRecord):
         """The manifest as it is written, with the versions of the software and the checksums of all files."""
         import torch  # not above: a manifest is read, and completed on the command line, without it
 
-        files = sorted(
-            path for path in folder.rglob("*") if path.is_file() and path != folder / disk.MANIFEST
-        )
+        own = folder / disk.MANIFEST
+        files = sorted(path for path in folder.rglob("*") if path.is_file() and path != own)
         written = replace(
             self,
             format_version=FORMAT_VERSION,
@@ -479,9 +478,8 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def _check_whole(found: Mapping[str, Any]) -> None:
-    needed: list[tuple[str, Any, Sequence[str]]] = []
-    needed.append(("", found, ("pivot", "dimension", "languages", "checksums")))
-    needed += [("inputs.", file, ["path"]) for file in found.get("inputs") or ()]
+    own: tuple[str, Any, Sequence[str]] = "", found, ("pivot", "dimension", "languages", "checksums")
+    needed = [own, *(("inputs.", file, ["path"]) for file in found.get("inputs") or ())]
     for language, entry in (found.get("languages") or {}).items():
         needed.append((f"languages.{language}.", entry, ("words", "normalisation")))
         needed += [(f"languages.{language}.files.", file, ["path"]) for file in entry.get("files") or ()]
@@ -513,9 +511,8 @@ def _command_of(found: Mapping[str, Any]) -> str:
     for entry in languages.values() if isinstance(languages, dict) else ():
         command = entry.get("command") if isinstance(entry, dict) else None
         if command and isinstance(command, list) and all(isinstance(word, str) for word in command):
-            return without_surrogates(
-                shlex.join([*(word for word in command if word != "--force"), "--force"])
-            )
+            words = [word for word in command if word != "--force"]
+            return without_surrogates(shlex.join([*words, "--force"]))
     return "muse align ... --force"
 
 

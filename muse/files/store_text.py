@@ -22,20 +22,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from muse.errors import BadFile
+from muse.files import payloads
 from muse.files.detect import INTEGER, NULLS, SPARSE_CELL, CsvForm, bracketed, csv_form, list_in_text
-from muse.files.payloads import (
-    NESTED,
-    RESERVED,
-    TEXT_NAMES,
-    Label,
-    Payload,
-    Values,
-    are_words,
-    columns_of,
-    id_name,
-    label_of,
-    type_in_column,
-)  # fmt: skip
+from muse.files.payloads import RESERVED, TEXT_NAMES, Label, Payload, Values, columns_of, id_name
 from muse.files.plain_text import lines_of_source
 from muse.files.source import Source, is_stream, open_source
 from muse.files.tables import csv_rows
@@ -60,16 +49,16 @@ class _Record(NamedTuple):
 
     def holders(self) -> list[dict[str, Any]]:
         """What has its columns: the object, and those in it that are its payload."""
-        return [self.rest, *(one for name in NESTED if isinstance(one := self.rest.get(name), dict))]
+        return [self.rest, *(one for name in payloads.NESTED if isinstance(one := self.rest.get(name), dict))]
 
     def named(self, name: str, *, is_payload: bool) -> "_Record":
         """The row with its id, which the column of this name has; of CSV, what else it has `is_payload`."""
         value = next((one.pop(name) for one in self.holders() if name in one), None)
         rest = self.rest
         if is_payload:
-            rest = {NESTED[0]: rest} if rest else {}
+            rest = {payloads.NESTED[0]: rest} if rest else {}
         elif RESERVED[0] in rest:  # another one is the id
-            rest[f"{NESTED[0]}.{RESERVED[0]}"] = rest.pop(RESERVED[0])
+            rest[f"{payloads.NESTED[0]}.{RESERVED[0]}"] = rest.pop(RESERVED[0])
         return self._replace(id=value, rest=rest)
 
 
@@ -135,11 +124,15 @@ def _label(path: Path, rows: Sequence[_Record], wanted: str | None, form: CsvFor
     """The column of the ids or words of these first rows, of which --id may be in the payload."""
     if form is not None and not form.header and wanted is None:  # ids come first
         name = form.names[0]
-        return None if name in form.vectors else Label(name, are_words([row.rest[name] for row in rows]))
+        return (
+            None
+            if name in form.vectors
+            else Label(name, payloads.are_words([row.rest[name] for row in rows]))
+        )
     held = [row.holders()[: 1 if wanted is None else None] for row in rows]
     rows_of = [{name: one[name] for one in reversed(holders) for name in one} for holders in held]
     names = dict.fromkeys(name for row in rows_of for name in row)
-    return label_of(path, {name: [row.get(name) for row in rows_of] for name in names}, wanted)
+    return payloads.label_of(path, {name: [row.get(name) for row in rows_of] for name in names}, wanted)
 
 
 def _vector_columns(path: Path, sample: Sequence[_Record], column: str | None) -> dict[str, int]:
@@ -398,7 +391,9 @@ def _counted(path: Path, form: CsvForm, label: Label | None) -> tuple[int, bool]
     with open_source(path) as source:
         for count, (_, cells) in enumerate(_records(source, form), 1):  # noqa: B007
             one = "" if own is None else cells[own]
-            integers = integers and INTEGER.fullmatch(one) is not None and type_in_column(int(one)) is int
+            integers = (
+                integers and INTEGER.fullmatch(one) is not None and payloads.type_in_column(int(one)) is int
+            )
     return count, integers
 
 

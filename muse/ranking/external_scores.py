@@ -19,6 +19,7 @@ are the log of the ratio of both rates.
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -48,7 +49,10 @@ LEAST_SCALE = 0.1  # of scores that know something: a lower one is chance
 # the words that hold sentences together, of which the vectors know most.
 BANDS = (0, 500)
 FREQUENT = 10_000  # words whose answers say how many are wrong
+LEAST_COMPARED, LATE = 30, 0.6  # translations that tell distances, and their mean place, from 0 to 1
 OTHERS = 5  # candidates behind the answer, by which the rates of wrong translations are known
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,6 +153,20 @@ class ExternalScores(TwoWay):
             found[0][self.columns[rows, rank] == columns] = rank
             found[1][self.rows[columns, rank] == rows] = rank
         return found
+
+    def warn_of_distances(self, rows: Numbers, columns: Numbers, shares: Matrix | Flags, kind: str) -> None:
+        """Log a warning if translations (c,), of a `kind`, of which these shares are right, score low."""
+        listed, rank = (self.columns[rows] >= 0).sum(axis=1), self.ranks(rows, columns)[0]
+        told = (listed > 1) & (rank < LISTED) & (shares > 0)
+        if told.sum() < LEAST_COMPARED:
+            return
+        place = float(np.average(rank[told] / (listed[told] - 1), weights=shares[told]))
+        if place > LATE:
+            log.warning(
+                "--evidence: %d %s have low scores among those of their word (mean place %.2f of 0 to 1): "
+                "higher scores must be better; in place of distances write 1 - distance",
+                told.sum(), kind, place,
+            )  # fmt: skip
 
     @cached_property
     def _leads(self) -> Numbers:
@@ -282,6 +300,13 @@ def measured_odds(
     alike they are spelled.
     """
     if scores.vectors is None:
+        best = candidates.firsts(log_odds)
+        scores.warn_of_distances(
+            candidates.rows[best],
+            candidates.columns[best],
+            probability[best],
+            "answers by all other evidence",
+        )
         order, cells = candidates.order(log_odds), scores.cells(candidates.rows, candidates.columns)
         return CellOdds(_odds_of_cells(cells[order], candidates.ranks, probability[order]))
     said = scores.said(candidates.rows, candidates.columns)

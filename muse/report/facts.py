@@ -211,7 +211,7 @@ def gather_facts(space: Space, config: ReportConfig, progress: Progress) -> Fact
             }
             # Without the folder: the hubness there is against all words.
             frequent = Space(sides, space.pivot, space.manifest, space.device)
-        plain, csls = (hubness(frequent, source, target, Retrieval(name)) for name in ("nn", "csls"))
+        plain, csls = hubness(frequent, source, target, Retrieval("nn"), Retrieval())
         tick(2)
         looked_up = survey(space, source, target, most=most, rng=rng)
         tick(3)

@@ -15,11 +15,13 @@ from torch import Tensor
 
 from muse.search.exact import (
     APART,
+    BLOCK,
     GROUP,
     MatrixRows,
     Neighbours,
     Step,
     check_backend,
+    largest_in_rows,
     maxima_of_rows,
     members,
     merged,
@@ -67,6 +69,17 @@ class SimilarityMatrix(NamedTuple):
             MatrixRows(entries, (1, wide), n, by_columns, members(high, 1, source.device)),
         )
 
+    def targets(self, k: int, bias: Tensor | None) -> Neighbours:
+        """The k best targets of every source, once the `bias` (m,) of each, if any, is subtracted."""
+        if bias is None:
+            return self.rows.nearest(k)
+        wide, m = self.rows.strides[0], self.rows.length
+        room, found = bias.new_full((BLOCK, wide), -torch.inf), []
+        for lines in torch.split(self.rows.entries.view(-1, wide)[: len(self.rows)], BLOCK):
+            torch.sub(lines[:, :m], bias, out=room[: len(lines), :m])
+            found.append(largest_in_rows(room[: len(lines)], m, k))
+        return Neighbours.joined(found)
+
 
 class BothDirections(NamedTuple):
     """The neighbours of every source among the targets, and of every target among the sources."""
@@ -102,6 +115,12 @@ class BidirectionalSearch:
             if step is not None:
                 step(start + len(matrix.rows))
         return BothDirections(Neighbours.joined(of_source), of_target)
+
+    def targets(self, k: int, bias: Tensor | None) -> Neighbours:
+        """The k best targets of every source less their `bias` (m,); products that fit are kept."""
+        if self._apart or self._height < len(self.source):
+            return nearest(self.source, self.target, k, bias=bias, backend=self.backend)
+        return self._whole.targets(k, bias)
 
     def best(self, biases: tuple[Tensor, Tensor], known: BothDirections) -> tuple[Tensor, Tensor]:
         """The best target of every source (n,), and the best source of every target (m,), exactly.

@@ -275,9 +275,8 @@ def sentences_of(text: str) -> list[str]:
     found, begin = list[str](), 0
     for match in _SENTENCE_END.finditer(text):
         letter = next(filter(str.isalnum, text[match.end() : match.end() + _OPENING_SIGNS]), "")
-        if not letter.islower() and not _ABBREVIATION.search(
-            text, max(begin, match.end() - _OPENING_SIGNS), match.end()
-        ):
+        around = max(begin, match.end() - _OPENING_SIGNS)
+        if not letter.islower() and not _ABBREVIATION.search(text, around, match.end()):
             found.append(text[begin : match.end()].strip())
             begin = match.end()
     return [sentence for sentence in (*found, text[begin:].strip()) if sentence]

@@ -65,6 +65,14 @@ def pickled(name: str) -> Change:
     return lambda folder: put(folder, name, pickle.dumps(Marker()))
 
 
+def weights(count: int) -> Change:
+    def change(folder: Path) -> None:
+        arrays = {str(place): np.zeros(8, np.float32) for place in range(count)}
+        pytest.importorskip("safetensors.numpy").save_file(arrays, folder / "model.safetensors")
+
+    return change
+
+
 def gone(name: str) -> Change:
     return lambda folder: (folder / name).unlink()
 
@@ -125,7 +133,12 @@ REFUSED = {
     "quantised": (more("config.json", quantization_config={"quant_method": "x"}), "quantization_config"),
     "own model": (more("config.json", model_type="mine"), "model_type"),
     "list as model": (more("config.json", model_type=["bert"]), "model_type"),
-    "two million layers": (more("config.json", num_hidden_layers=2_000_000), "num_hidden_layers 2000000"),
+    **{f"two million of {name}": (more("config.json", **{name: 2_000_000}), f"{name} 2000000") for name in (
+        "num_hidden_layers", "n_layer", "decoder_layers", "inner_group_num", "num_hidden_groups",
+        "num_feedforward_networks", "num_hash_functions", "pretraining_tp",
+    )},
+    "blocks of layers": (more("config.json", block_sizes=[1_000_000] * 2), r"block_sizes \[1000000"),
+    "layers for weights": (both(weights(400), more("config.json", num_hidden_layers=400)), "layers 400"),
     "words beyond weights": (more("config.json", vocab_size=10**9), "vocab_size 1000000000"),
     "positions": (more("config.json", max_position_embeddings=10**12), "max_position_embeddings"),
     "heads": (more("config.json", num_attention_heads=-5), "num_attention_heads -5"),

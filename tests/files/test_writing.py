@@ -1,5 +1,6 @@
 """Writing vectors and rows: exactly, readably for others, and whole or not at all."""
 
+import csv
 import gzip
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ from gensim.models import KeyedVectors
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.files import parquet, read_vectors, write_npz, write_vectors_text, write_word2vec
 from muse.files.parquet import is_parquet, read_column
+from muse.files.payloads import Payload
 from muse.files.row_writers import RowFormat, check_row_file, store_writer
 from muse.files.writing import check_place
 
@@ -124,6 +126,34 @@ def test_parquet_comes_back(tmp_path: Path) -> None:
     assert table.column("sentence").to_pylist() == SENTENCES
     np.testing.assert_array_equal(np.array(table.column("vector").to_pylist(), np.float32), ROWS)
     assert [text for block in read_column(tmp_path / "x.parquet", None) for text in block] == SENTENCES
+
+
+@pytest.mark.parametrize(
+    ("cell", "told"),
+    [
+        ("=1+1", True),
+        ("+a", True),
+        ("@x", True),
+        ("-a", True),
+        ("\tx", True),
+        ("-5", False),
+        ("+1,5", False),
+        ("a=", False),
+    ],
+)
+def test_csv_for_databases_keeps_formulas_and_says_so(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, cell: str, told: bool
+) -> None:
+    for place, form in enumerate(
+        (RowFormat(), RowFormat(payload=Payload(["text"], rows=[{"text": cell}] * 2)))
+    ):
+        path = tmp_path / f"{place}.csv"
+        caplog.clear()
+        with store_writer(path, 6, form) as write:
+            write(["a", "b"] if place else ["a", cell], ROWS[:2])
+        with path.open(newline="") as file:
+            assert cell in [*csv.reader(file)][-1]
+        assert caplog.text.count("would run them as formulas") == told
 
 
 @pytest.mark.parametrize("name", ["x.txt", "x", "x.npy.gz"])

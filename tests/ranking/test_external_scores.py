@@ -1,5 +1,6 @@
 """Outside scores count as far as they agree with other evidence, and those that know nothing do not."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -20,6 +21,7 @@ from muse.ranking.features import KnownPairs
 from muse.ranking.model import read_pretrained
 from muse.ranking.train_ranker import learn_answers
 from muse.ranking.trees import TreesConfig
+from muse.vectors import Doubles
 from tests.support.made_up_pair import Made, made_up, unit
 
 
@@ -226,3 +228,26 @@ def test_scores_that_know_help_and_others_do_no_harm() -> None:
     assert unharmed.report == alone.report
     np.testing.assert_array_equal(unharmed.answers.columns, alone.answers.columns)
     np.testing.assert_array_equal(unharmed.answers.probability, alone.answers.probability)
+
+
+# How scores are made of similarities (w, k), best first, and whether they are distances.
+KINDS: dict[str, tuple[Callable[[Doubles], Doubles], bool]] = {
+    "similarities": (lambda near: near, False), "logarithms": (np.log, False),
+    "one score": (np.ones_like, False), "ranks": (lambda near: 1 / near, True),
+    "1 - similarity": (lambda near: 1 - near, True), "negated": (lambda near: -near, True),
+    "angles": (np.arccos, True), "costs": (lambda near: -np.log(near), True),
+    "one candidate": (lambda near: 1 - near[:, :1], False), "few words": (lambda near: 1 - near[:20], False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_distances_in_place_of_scores_are_told(kind: str, caplog: pytest.LogCaptureFixture) -> None:
+    made, told = KINDS[kind]
+    near = np.sort(np.random.default_rng(0).uniform(0.1, 0.9, (60, 5)))[:, ::-1]
+    scores = made(near)
+    rows = np.repeat(np.arange(len(scores)), scores.shape[1])
+    columns = (rows + np.tile(np.arange(scores.shape[1]), len(scores)) * 7) % 60
+    found = ExternalScores.of_pairs(np.stack([rows, columns], 1), scores.ravel(), (60, 60))
+    right = np.arange(len(scores))  # translations, whose targets have the same numbers
+    found.warn_of_distances(right, right, np.full(len(right), 0.7), "answers")
+    assert ("in place of distances write 1 - distance" in caplog.text) == told

@@ -16,6 +16,7 @@ pytest.importorskip("sklearn")
 pytest.importorskip("playwright.sync_api")
 pytestmark = MARKS
 FAILED = {"label": "failed", "confidence": 0.01, "agreement": 0.07, "mutual": 0.5, "null": 0.08}
+OPENED = "for (const one of document.querySelectorAll('details')) one.open = true;"
 KINDS = ("measured", "unmeasured", "failed", "supervised")
 
 
@@ -49,11 +50,17 @@ def test_it_loads_nothing_and_bars_nobody(
     page = visit(pages[kind], scheme=scheme)
     assert visit.asked == [pages[kind]]
     assert serious_barriers(page) == []
+    assert not page.get_by_text("How to make this space again").is_visible()
+    page.get_by_role("heading", name="Appendix").click()
+    assert page.get_by_text("How to make this space again").is_visible()
+    page.evaluate(OPENED)
+    assert serious_barriers(page) == []
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_fits_the_narrowest_phone(visit: Visit, pages: dict[str, str], kind: str) -> None:
     page = visit(pages[kind], width=320)
+    page.evaluate(OPENED)
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
     assert serious_barriers(page) == []
     assert page.locator("svg.narrow").is_visible()
@@ -98,6 +105,7 @@ def test_a_table_stays_one_on_a_phone(visit: Visit, pages: dict[str, str]) -> No
 
 def test_every_chart_is_described(visit: Visit, pages: dict[str, str]) -> None:
     page = visit(pages["measured"])
+    page.evaluate(OPENED)
     images = page.get_by_role("img")
     assert images.count() == 4
     for number in range(images.count()):

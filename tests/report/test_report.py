@@ -208,8 +208,9 @@ def test_the_answer_comes_first_and_the_settings_last(reported: tuple[Path, Any]
         "By frequency rank",
         "For comparison: simple methods",
         "Can its probabilities be believed?",
-        "The run",
+        "More answers",
         "Both languages in one picture",
+        "The run",
         "Appendix",
         "How to make this space again",
     ]

@@ -17,16 +17,7 @@ from muse.files.vectors.parquet import parquet_table
 from muse.files.vectors.pytorch import torch_table
 from muse.files.vectors.spacy import find_vectors, load_spacy, spacy_table
 from muse.files.vectors.static import static_table
-from muse.files.vectors.table import (
-    KEY,
-    Block,
-    ReadOptions,
-    Table,
-    WordRows,
-    check_options,
-    gather,
-    with_texts,
-)
+from muse.files.vectors.table import KEY, Block, ReadOptions, Table, check_options, gather, with_texts
 from muse.files.vectors.text import text_table
 from muse.files.vectors.word2vec import word2vec_table
 from muse.progress import Progress
@@ -52,7 +43,7 @@ READERS: dict[str, Callable[[Beginning, ReadOptions], Table]] = {
     "text": lambda file, _: text_table(file.source),
 }
 # What loads the kinds that may compose the vectors of any word.
-COMPOSED: dict[str, Callable[[Path], WordRows]] = {"spacy": load_spacy, "fasttext": load_fasttext}
+COMPOSED = {"spacy": load_spacy, "fasttext": load_fasttext}
 _WITH_COLUMNS = ("parquet", "parts", "store", "csv")
 _ROW_NUMBERS = ("npy", "faiss", "safetensors")
 

@@ -122,9 +122,8 @@ def _whole_words(file: Path) -> dict[str, int]:
     try:
         settings = _parsed(file)
         model, added = settings["model"], settings.get("added_tokens") or []
-        special = {str(token["content"]) for token in added if token.get("special")} | {
-            model.get("unk_token")
-        }
+        special = {str(token["content"]) for token in added if token.get("special")}
+        special.add(model.get("unk_token"))
         vocabulary = model["vocab"]
         if isinstance(vocabulary, list):  # a Unigram model has the score of each
             vocabulary = {token: place for place, (token, _) in enumerate(vocabulary)}
