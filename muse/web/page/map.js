@@ -76,7 +76,7 @@ export class WordMap {
     this.found = null;
     $("release").hidden = false;
     this.say(place.exact
-      ? `${form}${answer ? ` → ${answer.word},` : ""} with the ${near.length} words near it${guests.length ? `; ${guests.length} are not among the pairs shown: hollow, about where they would be` : ""}`
+      ? `${form}${answer ? ` → ${answer.word},` : ""} with the ${near.length} words near it${guests.length ? ` (hollow: ${guests.length} not among the pairs shown)` : ""}`
       : `${form} is not among the pairs shown: it would be about here${guests.length ? ", as would those that are hollow" : ""}`);
     this.flyTo(this.view.around([place, ...(answer ? [answer] : []), ...near], CLOSEST));
   }
