@@ -576,7 +576,7 @@ KINDS = (
         ("trees", "trees of phrases", False, r"sed -E 's/\([^ ()]* *//g; s/\)//g' {file}",
          _matches(rb"\s*\(\s*(?:[A-Z][A-Z0-9]*)?\s*\(\s*[A-Z][A-Z0-9-]*\s*[(\w]")),
         ("wikitext", "pages of a wiki", False, "pandoc -f mediawiki -t plain --wrap=none {file}",
-         lambda file: _share(file, "[[") > _MARKED),
+         lambda file: _share(file, "]]") > _MARKED and _share(file, "[`") < _MARKED),
         ("rtf", "a document (RTF)", False, "pandoc -f rtf -t plain --wrap=none {file}",
          _matches(rb"\{\\rtf")),
         ("po", "messages of gettext", False, r"""sed -nE 's/^msgstr(\[[0-9]\])? "(.+)"$/\2/p' {file}""",
