@@ -28,14 +28,16 @@ class LanguageModelOptions(Common):
 def train_lm(options: LanguageModelOptions) -> Report:
     """Train an n-gram language model on TEXT files.
 
-    Each line is a sentence. The model uses the same lowercase tokens as muse translate, is smoothed by
-    interpolated modified Kneser-Ney, and is written in the ARPA format.
+    Each line is a sentence. The model uses the same lowercase tokens as muse translate (of German, nouns keep
+    their capitals), is smoothed by interpolated modified Kneser-Ney, and is written in the ARPA format.
     """
     from muse.files.text_slices import text_lines
     from muse.files.writing import check_place, check_text_name
+    from muse.languages import capitalises_nouns
     from muse.progress import Progress
     from muse.text.arpa import write_arpa
     from muse.text.language_model import learn_language_model
+    from muse.text.surface import with_usual_capitals
     from muse.text.tokens import Tokeniser
 
     check_text_name(options.out, "n-grams", ".arpa or .arpa.gz")
@@ -45,8 +47,12 @@ def train_lm(options: LanguageModelOptions) -> Report:
     sentences = []
     with Progress(quiet=options.quiet).stage("reading text", len(lines), "lines") as tick:
         for done, line in enumerate(lines, 1):
-            sentences.append([token.lower() for token in tokeniser.tokens(line)])
+            sentences.append([*tokeniser.tokens(line)])
             tick(done)
+    if capitalises_nouns(options.lang):
+        sentences = [*with_usual_capitals(sentences)]
+    else:
+        sentences = [[token.lower() for token in sentence] for sentence in sentences]
     model = learn_language_model(sentences, order=options.order)
     write_arpa(options.out, model)
     counts, learned = [len(level) for level in model.levels], sum(map(bool, sentences))

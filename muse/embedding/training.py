@@ -166,7 +166,25 @@ def embed(
     )
 
 
+def _check_words(corpus: Corpus, least: int) -> None:
+    """Raise BadFile where only one word stands often enough: fastText would look for another one forever."""
+    counts, frequent = Counter[str](), set[str]()
+    with corpus.path.open(encoding="utf-8") as lines:
+        for word in (word for line in lines for word in (*line.split(), RESERVED)):
+            counts[word] += 1
+            if counts[word] == least:
+                frequent.add(word)
+                if len(frequent) > 1:
+                    return
+    if frequent:
+        raise BadFile(
+            f"fastText needs two words that stand at least {least} times in the text, got {frequent.pop()!r} "
+            "alone; give more text, or lower --min-count"
+        )
+
+
 def _train(corpus: Corpus, out: Path, config: EmbedConfig, language: str, progress: Progress) -> None:
+    _check_words(corpus, config.min_count)
     (shortest, longest), epochs = config.ngrams, config.epochs_for(corpus.tokens)
     settings = {
         "input": str(corpus.path), "model": "skipgram", "dim": config.dim, "ws": config.window,

@@ -79,6 +79,7 @@ _PLAIN: dict[str, Callable[[Iterable[str]], Iterator[str]]] = {
     "conllu": _of_columns,
     "bpe": lambda lines: (re.sub("@@(?: |$)", "", line) for line in lines),
     "sentencepiece": lambda lines: ("".join(line.split()).replace("▁", " ").strip() for line in lines),
+    "numbered": lambda lines: (line.partition("\t")[2] for line in lines),
     "labels": lambda lines: (_LABELS.sub("", line) for line in lines),
 }
 

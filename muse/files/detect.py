@@ -181,6 +181,15 @@ def _share(file: Beginning, sign: str) -> float:
     return sum(sign in line for line in file.lines) / max(1, len(file.lines))
 
 
+_TAGGED, _FEWEST_TAGS = re.compile(r".{1,60}[_/|][A-Z][A-Z0-9$.:+=-]{0,20}"), 10
+
+
+def _has_tags(file: Beginning) -> bool:
+    """Whether nearly all words of the first lines have a tag behind them."""
+    words = " ".join(file.lines[:CSV_SAMPLE]).split()
+    return len(words) >= _FEWEST_TAGS and sum(map(bool, map(_TAGGED.fullmatch, words))) > 0.8 * len(words)
+
+
 _KEYS = re.compile(
     rb'"(?:_?id|ids|custom_id|points|hits|rows|_source|_additional|predictions|vectors?|embeddings?)"\s*:',
     re.IGNORECASE,
@@ -544,9 +553,39 @@ KINDS = (
         ("ass", "subtitles (ASS)", False,
          r"sed -nE 's/^Dialogue: ([^,]*,){9}//p' {file} | sed 's/{[^}]*}//g; s/\\N/ /g'",
          _matches(rb"\s*\[Script Info\]")),
+        ("sbv", "subtitles (SBV)", False, "grep -vE '^[0-9:.,]*$' {file}",
+         _matches(rb"\s*\d+:\d\d:\d\d\.\d+,\d+:\d\d:\d\d\.\d+\s")),
+        ("microdvd", "subtitles (MicroDVD)", False, "sed 's/{[^}]*}//g; s/|/ /g' {file}",
+         _all_lines(r"\{\d+\}\{\d+\}")),
+        ("json list", "a list in JSON", False, "jq -r '.[] | .text? // .' {file}",
+         _matches(rb'\s*\[\s*(?:\{\s*"|"[^"\n]*"\s*[,\]])')),
+        ("named columns", "a table with a column of text", False, "python -c \"import pandas; t = pandas."
+         "read_csv({path}, sep=None, engine='python'); print(*t.filter(regex='^(text|sentence|content)$')"
+         ".iloc[:, 0], sep='\\n')\"",
+         _matches(rb'(?=[^\n]*[,;\t])(?:[^\n]*[,;\t])?"?(?:text|sentence|content)"?[,;\t\r\n]')),
+        ("numbered", "numbered lines, as of Leipzig's corpora", True, "cut -f2 {file}",
+         lambda file: ".tsv" not in file.path.suffixes and _all_lines(r"\d+\t[^\t]+$")(file)),
+        ("dated", "lines with dates, as of chats and logs", False,
+         r"sed -E 's/^\[?[0-9/.,: T-]*\]? *//' {file}",
+         _all_lines(r"\[?\d{1,4}[./-]\d\d?[./-]\d{2,4}(?:,? |T)\d\d?:\d\d")),
+        ("tagged", "words with tags, as word_NN or word/NN", False,
+         r"sed -E 's/[_/|][^ ]*( |$)/\1/g' {file}", _has_tags),
+        ("entities", "words with labels of entities, one a line", False,
+         """awk 'NF {s = s $1 " "} !NF {print s; s = ""} END {print s}' {file}""",
+         _all_lines(r"(?=.*\s(?:O|[BIES]-\w+)\s*$)\S+\s")),
+        ("trees", "trees of phrases", False, r"sed -E 's/\([^ ()]* *//g; s/\)//g' {file}",
+         _matches(rb"\s*\(\s*(?:[A-Z][A-Z0-9]*)?\s*\(\s*[A-Z][A-Z0-9-]*\s*[(\w]")),
+        ("wikitext", "pages of a wiki", False, "pandoc -f mediawiki -t plain --wrap=none {file}",
+         lambda file: _share(file, "]]") > _MARKED and _share(file, "[`") < _MARKED),
+        ("rtf", "a document (RTF)", False, "pandoc -f rtf -t plain --wrap=none {file}",
+         _matches(rb"\{\\rtf")),
+        ("po", "messages of gettext", False, r"""sed -nE 's/^msgstr(\[[0-9]\])? "(.+)"$/\2/p' {file}""",
+         _matches(rb'(?:[^\n]*\n)??msgid\s+"')),
         ("lrc", "lyrics (LRC)", False, r"sed 's/\[[^]]*\]//g' {file}", _all_lines(r"\[\w+:[^\]]*\]")),
         ("html", "a web page", False, "w3m -dump -T text/html {file}",
          _matches(rb"\s*<(?:!doctype html|html|head|body)\b")),
+        ("xliff", "XLIFF", False, r"sed -n 's/.*<target[^>]*>\(.*\)<\/target>.*/\1/p' {file}",
+         lambda file: b"<xliff" in file.head[:4096]),
         ("opus", "XML, as of OPUS", False, "sed 's/<[^>]*>//g' {file}",
          lambda file: _share(file, "<") > 3 * _MARKED and _all_lines(r"\s*<[/?!\w][^<]*>")(file)),
     )),

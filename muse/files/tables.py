@@ -29,7 +29,7 @@ from muse.files.detect import TABLE, TEXT, open_beginning, readable_kind
 from muse.files.json_text import parse_json
 from muse.files.parquet import open_parquet, require_pyarrow, table_of_columns
 from muse.files.plain_text import read_lines
-from muse.files.source import check_archive, is_stream
+from muse.files.source import RATIO, check_archive, is_stream
 from muse.files.writing import check_place, check_unicode, replaced, unwritable
 from muse.optional import library
 
@@ -49,7 +49,8 @@ BARS = " ||| "  # between the fields of a line, as Moses and fast_align have the
 QUOTED = re.compile(r'"(?:[^"]|"")+"')
 MOST_ROWS, LONGEST_CELL = 1_048_576, 32_767  # of a sheet of Excel, which counts the header, and UTF-16 units
 MOST_COLUMNS = 1 << 14  # that a row has, as many as a sheet of Excel
-MOST_CELLS = 1 << 24  # that are read of a sheet, empty ones included
+MOST_CELLS = 1 << 24  # that are read of a workbook, empty ones included
+FREE_CELLS = 1 << 20  # that rows of any workbook may have, and RATIO for each byte
 _SAMPLE = 1_000  # lines that tell what a file is
 _WIDTHS = {True: 28, False: 12}  # of columns of text and of numbers in a sheet
 JSON = re.compile(r"""\s*(?:\[\s*(?:\{|$)|\{\s*(?:"|$))""")
@@ -307,18 +308,24 @@ def workbook(path: Path) -> TableRows:
 
 
 def _sheets_of(path: Path, book: Any) -> dict[str, SheetRows]:
-    """The rows of each sheet that have any cell, up to the first table; BadFile for more than MOST_CELLS."""
-    sheets, cells = {sheet.title: SheetRows() for sheet in book.worksheets}, 0
+    """The rows of each sheet that have any cell, up to the first table; BadFile for too many.
+
+    A cell far from the others takes no room in the file, but all between are empty cells of its row.
+    """
+    sheets, cells, kept = {sheet.title: SheetRows() for sheet in book.worksheets}, 0, 0
+    most = max(FREE_CELLS, RATIO * path.stat().st_size)
     try:
         for sheet in book.worksheets:
             sheet.reset_dimensions()  # of what a file says of its size, which may be anything
             for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
-                cells += max(1, len(row))
-                if cells > MOST_CELLS:
+                filled = any(cell is not None for cell in row)
+                cells, kept = cells + max(1, len(row)), kept + len(row) * filled
+                if number > MOST_ROWS or cells > MOST_CELLS or kept > most:
                     raise BadFile(
-                        f"{path}: expected at most {MOST_CELLS:,} cells, got more; save it as CSV UTF-8"
+                        f"{path}: expected at most {MOST_ROWS:,} rows and {min(most, MOST_CELLS):,} cells, "
+                        "got more, empty ones included; save it as CSV UTF-8"
                     )
-                if any(cell is not None for cell in row):
+                if filled:
                     sheets[sheet.title].append((number, row))
             if _is_table(sheets[sheet.title]):
                 break

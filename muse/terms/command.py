@@ -79,8 +79,9 @@ def terms(options: TermsOptions) -> Report:
     The texts need not be translations of each other. Terms are words that are far more frequent in the text
     than elsewhere, and units of several words, found by how these stand together. They are translated by the
     contexts that they stand in and by their parts. The most probable come first; those marked unsure are
-    wrong more often than right. Without a SPACE, the texts are aligned by themselves; if that is judged
-    failed, all are unsure, and the exit code is 3.
+    wrong more often than right. Without a SPACE, general vectors of both languages are aligned first, where
+    muse align finds some; else the texts are aligned by themselves. If that is judged failed, all are unsure,
+    and the exit code is 3.
     """
     from tempfile import TemporaryDirectory
 
@@ -88,7 +89,7 @@ def terms(options: TermsOptions) -> Report:
     from muse.progress import Progress
     from muse.space import check_out
     from muse.terms.decisions import Decisions, read_decisions
-    from muse.terms.domain_space import learn_space
+    from muse.terms.domain_space import general_space, learn_space
     from muse.terms.extension import add_counted_units
     from muse.terms.glossary import TermConfig, find_terms, read_term_texts
     from muse.terms.glossary_file import check_glossary, glossary_rows, write_glossary
@@ -105,6 +106,7 @@ def terms(options: TermsOptions) -> Report:
     general, way = _general(options)
     with TemporaryDirectory() as folder:
         corpora = write_corpora(dict(zip(way, texts, strict=True)), Path(folder), progress)
+        general = general or general_space(way, Path(folder), progress)
         words = {} if general is None else {one: general.vectors(one) for one in way}
         units, domain = UnitConfig(edge_association=NO_EDGE), WEIRD if words else None
         config = TermConfig(least=options.min_count, units=units, general=words, domain=domain)

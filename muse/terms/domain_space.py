@@ -4,6 +4,7 @@ Vectors are trained on each text and aligned: by the surest translations that a 
 words, or, without one, as `muse align` does without pairs.
 """
 
+import logging
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
@@ -14,14 +15,32 @@ from muse.api.settings import settings_of
 from muse.embedding.config import EmbedConfig
 from muse.embedding.corpus import Corpus
 from muse.embedding.training import embed
+from muse.errors import BadFile
 from muse.files.space_folder import folder_name
+from muse.files.vectors.locate import locate_vectors
 from muse.progress import Progress
 from muse.space import Space, load_space
+
+log = logging.getLogger(__name__)
 
 DIM = 200  # of vectors
 # In all, if that takes as many EPOCHS; four of two million tokens instead of six lose 4 points of P@1.
 TOKENS_TO_READ = 10_000_000
 EPOCHS = (5, 15)  # at least, at most
+
+
+def general_space(direction: tuple[str, str], folder: Path, progress: Progress) -> Space | None:
+    """A space, saved in `folder`, of the vectors of both languages that `muse align` finds; None without."""
+    try:
+        source, target = map(locate_vectors, direction)
+    except BadFile:
+        return None
+    log.info("no SPACE is given: aligning %s and %s first, to help the texts", source, target)
+    settings = settings_of(
+        None, src=direction[0], tgt=direction[1], src_emb=source, tgt_emb=target, out=folder / "general"
+    )
+    run(settings, device="cpu", progress=progress)
+    return load_space(folder / "general", progress=progress)
 
 
 def learn_space(

@@ -14,7 +14,7 @@ length; its key is `node of its first n - 1 words * v + last word` with v words 
 keys of a length are both its table and its numbering.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -76,6 +76,12 @@ class LanguageModel:
     def index(self) -> WordIndex:
         """The number of each word, looked up in whatever Unicode form."""
         return WordIndex(self.words)
+
+    @cached_property
+    def cased(self) -> Mapping[str, str]:
+        """The words that the model has with capitals alone, such as German nouns, by lower-case form."""
+        found = {word.lower(): word for word in reversed(self.words) if word != word.lower()}
+        return {lower: word for lower, word in found.items() if lower not in self.index}
 
     def ids(self, words: Sequence[str]) -> Ids:
         """The number (p,) of each word, or else of its lower-case form, or else of <unk>."""

@@ -5,6 +5,7 @@ tokens may be one word in all but spelling, such as French aujourd'hui.
 """
 
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from muse.languages import capitalises_nouns, language_code
@@ -139,6 +140,21 @@ def with_capitals(word: str, token: str, *, all_caps: bool) -> str:
     if all(letter.isupper() for letter in letters) and (len(letters) > 1 or all_caps):
         return word.upper()
     return word[:1].upper() + word[1:]
+
+
+def with_usual_capitals(sentences: Sequence[Sequence[str]]) -> Iterator[list[str]]:
+    """Yields the tokens in lower case, but for words that have capitals more often where no sentence begins.
+
+    >>> list(with_usual_capitals([["Der", "Hund"], ["Ein", "Hund", "und", "der", "Mann"], ["Hunde"]]))
+    [['der', 'Hund'], ['ein', 'Hund', 'und', 'der', 'Mann'], ['hunde']]
+    """
+    forms = Counter(token for sentence in sentences for token in sentence[1:])
+    words = Counter[str]()
+    for form, count in forms.items():
+        words[form.lower()] += count
+    usual = {form.lower(): form for form, count in forms.items() if 2 * count > words[form.lower()]}
+    for sentence in sentences:
+        yield [usual.get(token.lower(), token.lower()) for token in sentence]
 
 
 def is_always_capital(token: str, language: str) -> bool:

@@ -485,7 +485,8 @@ class Translator:
         return Choice(token, piece.entry, self._is_kept(piece), tuple(written.values()))
 
     def _in_text(self, entry: str) -> str:
-        return surface.in_text(self._phrases.in_text(entry), self.target)
+        word = surface.in_text(self._phrases.in_text(entry), self.target)
+        return word if self._model is None else self._model.cased.get(word, word)
 
     def _look_up(self, entries: Sequence[str], *, mutual: bool = False) -> dict[str, list[Translation]]:
         """The best translations of entries, of which what a text needs is cached."""

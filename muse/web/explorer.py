@@ -188,10 +188,9 @@ class Explorer:
             self._figures(direction).result()
         with self._lock:
             translator, lines = self._translator(direction, retrieval), text.split("\n")
-            done, others = translator.translate(lines), list[list[str]]()
-            if alternatives:
-                others = translator.alternatives(lines, alternatives)
-            return "\n".join(done), ["\n".join(other) for other in others]
+            # First: what they look up, `translate` finds cached.
+            others = translator.alternatives(lines, alternatives) if alternatives else []
+            return "\n".join(translator.translate(lines)), ["\n".join(other) for other in others]
 
     def entry(self, language: str, text: str) -> str | None:
         """The unit of several words that a text is, if the space has it."""

@@ -259,6 +259,11 @@ def test_a_language_model_counts_the_lines_it_learns_from(muse: Command, space: 
     fields = muse(*train, "--json").json
     assert (fields["lines"], fields["empty"]) == (2, 2)
     assert " n-grams of 2 lines in " in muse(*train).out
+    text.write_text("Der Hund sah den Hund.\nDen Hund sah der Hund.\n", encoding="utf-8")
+    for language, words in (("de", {"der", "Hund", "sah", "den"}), ("en", {"der", "hund", "sah", "den"})):
+        muse("train-lm", text, "--lang", language, "--out", space.parent / "x.arpa")
+        found = {word for word in read_arpa(space.parent / "x.arpa").words if word.isalpha()}
+        assert found == words
 
 
 def test_train_lm_refuses(muse: Command, space: Path) -> None:

@@ -168,10 +168,12 @@ def test_little_text_is_read_more_often(tokens: int, epochs: int) -> None:
 def test_what_cannot_be_trained_is_refused_and_nothing_is_left(tmp_path: Path) -> None:
     (tmp_path / "empty").write_text("\n \n")
     (tmp_path / "rare").write_text("one two three\n")
+    (tmp_path / "alone").write_text("one " * 9 + "two three\n")  # with which fastText would never end
     before = sorted(tmp_path.iterdir())
     for name, message in (
         ("empty", "expected text, got no line with a word"),
         ("rare", "fastText needs words that stand at least 5 times"),
+        ("alone", "fastText needs two words that stand at least 5 times in the text, got 'one' alone"),
         ("nowhere", "nowhere: expected text, or a folder of it, found no such file"),
     ):
         with pytest.raises(BadFile, match=message):

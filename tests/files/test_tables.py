@@ -9,7 +9,8 @@ import pytest
 
 from muse.errors import BadFile, BadSetting, Mismatch, MissingExtra
 from muse.files import tables
-from muse.files.tables import FORMS, fits, form_of, harmless, plain_cell, table_writer
+from muse.files.tables import FORMS, fits, form_of, harmless, open_table, plain_cell, table_writer
+from tests.support.vector_files import write_sheet
 
 COLUMNS = {"source": str, "rank": int, "probability": float, "mutual": bool, "reason": str}
 ROWS: list[list[Any]] = [
@@ -181,3 +182,25 @@ def test_a_full_disk_under_a_sheet_is_named(tmp_path: Path, monkeypatch: pytest.
     with pytest.raises(BadFile, match=r"words.xlsx: .* got IO_ENOSPC"):
         written(tmp_path / "words.xlsx")
     assert not (tmp_path / "words.xlsx").exists()
+
+
+FAR = {  # the cells with something in them beside a table of 39 rows above, and whether it is read
+    "a cell below": ([(1_048_576, 1)], True),
+    "a cell at the right": ([(50, 16_384)], True),
+    "a column beyond Excel's": ([(50, 18_278)], True),
+    "below the last row": ([(2_000_000, 1)], False),
+    "far below": ([(2_000_000_000, 1)], False),
+    "wide rows": ([(row, 16_384) for row in range(40, 1_000)], False),
+    "rows that are wide at the end": ([(row, 2_000) for row in range(9_000, 10_000)], False),
+}
+
+
+@pytest.mark.parametrize("kind", FAR)
+def test_cells_far_from_the_others_take_little(tmp_path: Path, kind: str) -> None:
+    cells, read = FAR[kind]
+    write_sheet(tmp_path / "x.xlsx", [*((row, column) for row in range(1, 40) for column in (1, 2)), *cells])
+    if read:
+        assert len([*open_table(tmp_path / "x.xlsx").rows]) == 40
+        return
+    with pytest.raises(BadFile, match="expected at most 1,048,576 rows and [0-9,]+ cells, got more"):
+        open_table(tmp_path / "x.xlsx")

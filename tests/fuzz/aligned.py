@@ -11,12 +11,21 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import numpy as np
+
+from benchmarks.align import degenerate
+from muse.alignment import Alignment
 from muse.api.run import run
+from muse.files import read_vectors, write_npz
 from muse.files.space_folder import MANIFEST
 from muse.learn.auto import KNOWN
+from muse.learn.bilingual import check_pair, normalise_in_place
 from muse.learn.initialise.adversarial import AdversarialConfig, adversarial
-from muse.learn.refine import RefineConfig
+from muse.learn.pair import LanguagePair
+from muse.learn.refine import RefineConfig, refine
 from muse.learn.settings import AlignConfig
+from muse.learn.verdict import judge
+from muse.procrustes import procrustes
 from muse.report import facts, page
 from muse.report.facts import Facts, ReportConfig, gather_facts, least_certain_direction, supervision_json
 from muse.report.page import write_report
@@ -24,6 +33,7 @@ from muse.run.checkpoint import Checkpoint
 from muse.space import Space, load_space
 from muse.web.routes import space_answer
 from tests.fuzz.target import Target
+from tests.support.spaces import STEPS
 from tests.support.toys import raw_pair, write_vec
 
 COUNT, DIMENSION, PAIRS = 500, 5, 30  # words, and pairs of a dictionary
@@ -158,7 +168,36 @@ def _report(folder: Path) -> Iterable[Any]:
     return ()
 
 
+def _degenerate(folder: Path) -> None:
+    """Two sides without a correspondence, of each kind of the benchmark."""
+    for kind in degenerate.KINDS:
+        (folder / kind).mkdir()
+        for name, rows in zip(
+            ("a", "b"), degenerate.vectors(kind, "unrelated", COUNT, 0, 2 * DIMENSION), strict=True
+        ):
+            words = [f"{name}{row}" for row in range(COUNT)]
+            write_npz(folder / kind / f"{name}.npz", words, rows.astype(np.float32))
+
+
+def _verdict(folder: Path) -> Iterator[Any]:
+    """The verdict on the words of one row that are matched as they come, and refined."""
+    source, target = (read_vectors(folder / f"{name}.npz", language=name) for name in ("a", "b"))
+    check_pair(source, target)
+    same = {row.tobytes() for row in source.matrix} & {row.tobytes() for row in target.matrix}
+    sides = [normalise_in_place(one, STEPS)[0] for one in (source, target)]
+    if sides[0].dimension != sides[1].dimension:
+        return
+    pair, count = LanguagePair(sides[0], sides[1]), min(map(len, sides))
+    first = procrustes(*(one.tensor()[:count] for one in sides)).numpy()
+    *_, found = refine(pair, Alignment(first), ROUND, np.random.default_rng(0))
+    verdict = judge(pair, found, np.random.default_rng(0))
+    assert 0 <= verdict.confidence <= 1
+    assert same or verdict.label != "aligned", verdict
+    yield verdict.confidence
+
+
 TARGETS = (
+    Target("verdict", _degenerate, _verdict),
     *(Target(f"align.{init}", _interrupted(init), _resumed(init)) for init in ("identical", "adversarial")),
     Target("report", _recorded, _report),
     Target("served", _recorded, _served),

@@ -23,7 +23,8 @@ STATUS = re.compile(rb"HTTP/1\.1 ([0-9]{3}) ")
 ASKED = (
     "GET /api/translate?word=fr1&src=fr&tgt=en&top=5", "GET /api/suggest?lang=en&prefix=e",
     "GET /api/neighbours?word=en2&src=en&tgt=fr",
-    "GET /api/sentence?text=fr1%20fr2,%20%C3%A9t%C3%A9&src=fr&tgt=en", "GET /api/place?word=fr3",
+    "GET /api/sentence?text=fr1%20fr2,%20%C3%A9t%C3%A9&src=fr&tgt=en", "GET /api/reasons?word=fr1",
+    "GET /api/place?word=fr3&own=fr4&other=en2",
     "GET /api/picture", "GET /api/spaces", "HEAD /page/explorer.js", "GET /healthz",
 )  # fmt: skip
 

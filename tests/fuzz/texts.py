@@ -31,6 +31,7 @@ from muse.text.parallel import fit_of_words
 from muse.vectors import WordIndex
 from tests.fuzz.target import Target
 from tests.support.spaces import raw_rows
+from tests.support.vector_files import write_sheet
 
 SENTENCES = (
     "The cat's mat: (new)!", "été, naïve", "", "a\u2028b c\u0085d", "日本語 👍", "5 3.2e1 -1",
@@ -140,6 +141,17 @@ def _workbook(folder: Path) -> None:
         with table_writer(place, {"fr": str, "en": str, "score": float}) as write:
             write(["roi", "king, kings", 0.5])
             write(["été", "summer", 1])
+    # What takes little in the file and much in memory.
+    for name, cells in {"far": [(9_999, 1), (9_999, 2)], "wide": [(2, 2_000), (3, 1), (3, 2_000)]}.items():
+        (folder / name).mkdir()
+        write_sheet(folder / name / "d.xlsx", [(1, 1), (1, 2_000 if name == "wide" else 2), *cells])
+    (folder / "many").mkdir()
+    cell = " ; ".join(map(str, range(300)))
+    (folder / "many" / "d.csv").write_text(f'fr,en\n"{cell}","{cell}"\n')
+    (folder / "equal").mkdir()
+    with table_writer(folder / "equal" / "d.parquet", {"fr": str, "en": str}) as write:
+        for _ in range(5_000):
+            write(["roi", "king"])
 
 
 def _stardict(folder: Path) -> None:

@@ -291,7 +291,8 @@ QUESTIONS = (
     "/api/neighbours?word=roi&top=4",
     f"/api/sentence?text={urllib.parse.quote('Le roi dort, la nuit.')}",
     "/api/picture",
-    "/api/place?word=roi",
+    "/api/place?word=roi&own=reine&other=queen",
+    "/api/reasons?word=roi",
 )
 
 

@@ -6,7 +6,7 @@ import io
 import lzma
 import tarfile
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -113,3 +113,20 @@ def refusal(path: Path) -> str:
     message = str(caught.value)
     assert message.startswith(f"{path}:") and message.isprintable()
     return message
+
+
+def write_sheet(path: Path, cells: Sequence[tuple[int, int]]) -> None:
+    """Write a workbook whose one sheet has text in these cells, by row and column from 1, and no others."""
+    from openpyxl import Workbook
+    from openpyxl.utils import get_column_letter
+
+    rows = dict[int, str]()
+    for row, column in sorted(cells):
+        text = f"<is><t>{row} {column}</t></is>"
+        rows[row] = rows.get(row, "") + f'<c r="{get_column_letter(column)}{row}" t="inlineStr">{text}</c>'
+    sheet = "".join(f'<row r="{row}">{found}</row>' for row, found in rows.items()) + "</sheetData>"
+    Workbook().save(blank := io.BytesIO())
+    with zipfile.ZipFile(blank) as made, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for name in made.namelist():
+            content = made.read(name).decode()
+            file.writestr(name, content.replace("</sheetData>", sheet))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from muse.files import write_vectors_text
 from muse.normalise import Normalisation
 from muse.space import SideToSave, load_space, save_space
 from muse.terms.decisions import Decisions, write_decisions
@@ -69,6 +70,16 @@ def test_a_space_tells_which_words_of_the_texts_are_known(
     assert all(row["probability"] > 0.5 and row["examples"] for row in units if row is not None)
     words = [row for row in found.values() if " " not in row["term"]]
     assert words and all(row["translation"] == row["term"].translate(CIPHER) for row in words)
+
+
+def test_vectors_that_are_found_help_as_a_space_does(muse: Command, folder: Path, here: Path) -> None:
+    (here / "embeddings").mkdir()
+    for one in ("aa", "bb"):
+        vectors = load_space(folder / "space").vectors(one)
+        write_vectors_text(here / "embeddings" / f"{one}.vec", vectors.words, vectors.matrix)
+    _, found = learned(muse, folder, here / "a.jsonl")
+    assert any(" " not in term for term in found)  # single words are terms beside general ones alone
+    assert {one.name for one in here.iterdir()} == {"embeddings", "a.jsonl"}
 
 
 def test_texts_alone_are_aligned_and_decisions_are_learned_from(

@@ -242,6 +242,12 @@ def test_every_entry_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [one.options[0].target for one in choices] == ["the", "cat", "eats", "the", "cat"]
 
 
+def test_a_word_has_the_capitals_that_the_language_model_has_it_with_alone() -> None:
+    model = learn_language_model([["the", "Cat", "Eats"]] * 5 + [["eats"]], order=2)
+    assert (model.cased["cat"], "eats" in model.cased) == ("Cat", False)
+    assert Translator(toy(), model=model).translate(["le chat mange"]) == ["the Cat eats"]
+
+
 MODEL = learn_language_model([list(text) for text in ("abca", "abcc", "bca", "ccab", "abcab")], order=3)
 
 

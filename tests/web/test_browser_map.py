@@ -1,10 +1,11 @@
 """The explorer's map in a real browser: near by and from afar, by mouse, wheel, fingers and keys."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.browser import MARKS, Visit, best, changed, drawn, look_up
+from tests.support.browser import MARKS, Visit, best, changed, drawn, look_up, serious_barriers
 
 for _package in ("fastapi", "uvicorn", "sklearn", "playwright.sync_api"):
     pytest.importorskip(_package)
@@ -380,6 +381,41 @@ def test_words_are_found_on_the_map(visit: Visit) -> None:
     page.get_by_text("No word on the map begins with “zzz”").wait_for()
     page.fill("#find-text", "")
     page.locator("#map-status:empty").wait_for(state="attached")
+
+
+@pytest.mark.parametrize("by", ["button", "shift", "topic", "find"])
+def test_words_are_selected_and_saved_as_a_table(visit: Visit, by: str) -> None:
+    page = on_map(visit, accept_downloads=True)
+    box, (x, y) = page.locator(CANVAS).bounding_box(), place_of(page, "roi")
+    if by == "topic":
+        page.click("#topics summary")
+        page.click("#topics-list button >> nth=0")
+    elif by == "find":
+        page.fill("#find-text", "roi")
+    else:
+        if by == "button":
+            page.click("#lasso")
+        else:
+            page.keyboard.down("Shift")
+        page.mouse.move(box["x"] + x - 4, box["y"] + y - 4)
+        page.mouse.down()
+        for right, down in ((4, -4), (4, 4), (-4, 4)):
+            page.mouse.move(box["x"] + x + right, box["y"] + y + down)
+        page.mouse.up()
+        page.keyboard.up("Shift")
+    page.locator("#save").wait_for()
+    assert serious_barriers(page) == []
+    with page.expect_download() as download:
+        page.click("#save")
+    header, *lines = Path(download.value.path()).read_text(encoding="utf-8").splitlines()
+    assert (download.value.suggested_filename, header) == ("fr-en.tsv", "source\ttarget\tprobability")
+    pairs = dict(line.split("\t")[:2] for line in lines)
+    assert pairs["roi"] == "king" or by == "topic"
+    assert all(source.replace("mot", "word") == pairs[source] for source in pairs if "mot" in source)
+    assert scale(page) == 1 or by == "topic"  # a line moves nothing
+    page.locator(CANVAS).focus()
+    page.keyboard.press("Escape")
+    page.locator("#save").wait_for(state="hidden")
 
 
 def test_the_languages_come_together_unless_motion_is_unwanted_or_a_key_is_pressed(visit: Visit) -> None:

@@ -66,6 +66,7 @@ function listenToFingers(canvas, map) {
   };
   canvas.addEventListener("touchstart", (event) => {
     [still, before] = [null, null];
+    if (map.line) return; // a finger draws it
     if (event.touches.length === 2) {
       before = seen(event.touches);
       event.preventDefault();

@@ -2,6 +2,7 @@
 import { $, make } from "/page/dom.js";
 import { listen } from "/page/gestures.js";
 import { paint } from "/page/paint.js";
+import { listenToLasso, save, showTopics } from "/page/selection.js";
 import { terrain } from "/page/terrain.js";
 import { View } from "/page/view.js";
 
@@ -24,6 +25,8 @@ export class WordMap {
     this.view = new View();
     Object.assign(this, { points: [], drawn: [], regions: [], first: "", terrain: null, isolated: null, found: null, pointed: null });
     this.apart = 0; // 1: the languages stand side by side; 0: they are one map
+    this.line = null; // the line that is being drawn around words
+    listenToLasso(this.canvas, this); // before the others: what draws a line does not move the map
     listen(this.canvas, this);
     listenToFinding(this);
     new ResizeObserver(() => this.resized()).observe(this.canvas);
@@ -32,12 +35,14 @@ export class WordMap {
     $("farther").addEventListener("click", () => this.zoom(1 / 1.6));
     $("whole").addEventListener("click", () => this.whole());
     $("release").addEventListener("click", () => this.dismiss());
+    $("save").addEventListener("click", () => save(this.drawn, this.found, this.first));
   }
 
   // Shows points and regions, those of the language `first` as discs.
   show({ points, regions }, first) {
     Object.assign(this, { drawn: points, regions, first, found: null, pointed: null, apart: 0 });
-    $("find").hidden = !points.length;
+    $("find").hidden = $("lasso").hidden = !points.length;
+    showTopics(this, { points, regions });
     $("find").reset();
     this.view.show(points);
     this.shade();
@@ -66,11 +71,12 @@ export class WordMap {
     this.points = [...this.drawn, ...guests];
     const numbers = near.map((one) => this.numberOf(one.word, one.language));
     const ofAnswer = answer && this.numberOf(answer.word, answer.language);
+    $("save").hidden = true;
     this.isolated = { ...place, word: form, near: numbers, number: this.numberOf(form, language), ofAnswer };
     this.found = null;
     $("release").hidden = false;
     this.say(place.exact
-      ? `${form}${answer ? ` → ${answer.word},` : ""} with the ${near.length} words near it${guests.length ? `; ${guests.length} are not among the pairs shown: hollow, about where they would be` : ""}`
+      ? `${form}${answer ? ` → ${answer.word},` : ""} with the ${near.length} words near it${guests.length ? ` (hollow: ${guests.length} not among the pairs shown)` : ""}`
       : `${form} is not among the pairs shown: it would be about here${guests.length ? ", as would those that are hollow" : ""}`);
     this.flyTo(this.view.around([place, ...(answer ? [answer] : []), ...near], CLOSEST));
   }
@@ -85,7 +91,7 @@ export class WordMap {
     this.points = this.drawn;
     this.isolated = null;
     this.found = null;
-    $("release").hidden = true;
+    $("release").hidden = $("save").hidden = true;
     this.say("");
     this.draw();
   }
@@ -145,9 +151,21 @@ export class WordMap {
     const numbers = [...this.points.keys()].filter((i) => bare(this.points[i].word).startsWith(wanted));
     this.dismiss();
     if (!wanted) return;
-    this.found = numbers.sort((one, other) => this.points[one].word.length - this.points[other].word.length).slice(0, SHOWN);
-    this.say(this.found.length ? "" : `No word on the map begins with “${text.trim()}”`);
+    if (!numbers.length) this.say(`No word on the map begins with “${text.trim()}”`);
+    const shortest = numbers.sort((one, other) => this.points[one].word.length - this.points[other].word.length).slice(0, SHOWN);
+    this.select(shortest, { words: false });
     this.whole();
+  }
+
+  // Shows some words alone, by their numbers, to be saved; `words` says how many, `fly` shows them all.
+  select(numbers, { words = true, fly = false } = {}) {
+    if (words) this.dismiss();
+    if (words && !numbers.length) return;
+    this.found = numbers;
+    $("release").hidden = $("save").hidden = !numbers.length;
+    if (words) this.say(`${numbers.length} ${numbers.length === 1 ? "word" : "words"} selected`);
+    if (fly) this.flyTo(this.view.around(numbers.map((i) => this.points[i]), CLOSEST));
+    this.draw();
   }
 
   // Paints once before the next frame, however often it is called.
@@ -187,7 +205,7 @@ export class WordMap {
   // The boxes on the canvas that are covered by what is laid over it.
   overlays() {
     const { left, top } = this.canvas.getBoundingClientRect();
-    return [...this.canvas.parentElement.querySelectorAll(".legend, .map-tools, .find, .release:not([hidden])")].map((one) => {
+    return [...this.canvas.parentElement.querySelectorAll(".legend, .map-tools, .find, .map-actions button:not([hidden])")].map((one) => {
       const box = one.getBoundingClientRect();
       return [box.left - left, box.top - top, box.right - left, box.bottom - top];
     });

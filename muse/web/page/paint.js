@@ -28,6 +28,7 @@ export function paint(pen, map, style) {
   paintTerrain(pen, scene);
   paintPairs(pen, scene);
   paintPoints(pen, scene);
+  if (map.line) paintLine(pen, map.line, look);
   if (map.isolated) return paintIsolated(pen, scene);
   if (map.found) return paintWords(pen, scene, map.found);
   if (map.apart) return paintSides(pen, scene);
@@ -141,14 +142,14 @@ function paintWords(pen, scene, numbers) {
   const inside = [...numbers].filter((i) => shown[i]);
   for (const i of inside) taken.add(around(seen[i], 3));
   const boxes = place(inside.map((i) => (
-    { x: seen[i][0], y: seen[i][1], width: pen.measureText(points[i].word).width + 4, height: LINE, gap: 5, reach: own ? REACH : 0 }
+    { x: seen[i][0], y: seen[i][1], width: pen.measureText(points[i].word).width + 4, height: LINE, gap: 5, reach: scene.isolated ? REACH : 0 }
   )), taken);
   pen.globalAlpha = own ? 1 : 1 - look.far;
   boxes.forEach((box, k) => {
     const point = points[inside[k]];
     if (!box) return;
     const colour = look.sides[sideOf(point, scene)];
-    if (own) paintLeader(pen, seen[inside[k]], box, colour);
+    if (scene.isolated) paintLeader(pen, seen[inside[k]], box, colour);
     write(pen, point.word, box[0] + 2, box[3] - 4, colour, look);
   });
   return boxes.filter(Boolean).length;
@@ -189,19 +190,18 @@ function paintIsolated(pen, scene) {
   pen.stroke();
   pen.setLineDash([]);
   taken.add(around([x, y], 12));
-  const shown = paintAnswer(pen, scene, [x, y]);
-  return 1 + shown + paintWords(pen, scene, isolated.near.filter((i) => i !== isolated.ofAnswer));
+  const tags = paintAnswer(pen, scene, [x, y]);
+  const shown = paintWords(pen, scene, isolated.near.filter((i) => i !== isolated.ofAnswer));
+  tags.forEach((paintIt) => paintIt()); // above the lines to other names
+  return tags.length + shown;
 }
 
-// The name of the word, and the best translation, joined to it, with its name; returns how many labels it has. The names
-// stand on either side of both, so that neither covers the other where the two nearly coincide.
+// The best translation, joined to the word; returns what paints the names of both. These stand on either side of both, so
+// that neither covers the other where the two nearly coincide.
 function paintAnswer(pen, scene, [x, y]) {
   const { isolated: { word, answer }, view, look, taken } = scene;
-  const name = (side) => paintTag(pen, scene, word, [x, y - 26 * side], "focus");
-  if (!answer) {
-    name(1);
-    return 0;
-  }
+  const name = (side) => tag(pen, scene, word, [x, y - 26 * side], "focus");
+  if (!answer) return [name(1)];
   const [right, below] = view.toScreen(answer);
   pen.strokeStyle = look.colour("focus");
   pen.lineWidth = 3;
@@ -212,23 +212,37 @@ function paintAnswer(pen, scene, [x, y]) {
   paintPoint(pen, [right, below], sideOf(answer, scene), 6, look, !answer.exact);
   taken.add(around([right, below], 8));
   const side = below < y ? -1 : 1;
-  paintTag(pen, scene, answer.word, [right, below + 26 * side], answer.language === scene.first ? "source" : "target");
-  name(side);
-  return 1;
+  return [tag(pen, scene, answer.word, [right, below + 26 * side], answer.language === scene.first ? "source" : "target"), name(side)];
 }
 
-// A word in a box whose middle is given.
-function paintTag(pen, { look, taken }, word, [x, y], colour) {
+// Takes the space for a word in a box whose middle is given; returns what paints it.
+function tag(pen, { look, taken }, word, [x, y], colour) {
   pen.font = `700 ${look.size + 4}px ${look.family}`;
   const width = pen.measureText(word).width + 12;
   const box = [x - width / 2, y - 12, x + width / 2, y + 12];
-  pen.fillStyle = look.colour(colour);
-  pen.beginPath();
-  pen.roundRect(box[0], box[1], width, 24, 6);
-  pen.fill();
-  pen.fillStyle = look.surface;
-  pen.fillText(word, box[0] + 6, box[3] - 7);
   taken.add(box);
+  return () => {
+    pen.font = `700 ${look.size + 4}px ${look.family}`;
+    pen.fillStyle = look.colour(colour);
+    pen.beginPath();
+    pen.roundRect(box[0], box[1], width, 24, 6);
+    pen.fill();
+    pen.fillStyle = look.surface;
+    pen.fillText(word, box[0] + 6, box[3] - 7);
+  };
+}
+
+// The line that is being drawn around words.
+function paintLine(pen, line, look) {
+  pen.beginPath();
+  line.forEach((place) => pen.lineTo(...place));
+  pen.closePath();
+  pen.strokeStyle = pen.fillStyle = look.colour("focus");
+  pen.globalAlpha = 0.12;
+  pen.fill();
+  pen.globalAlpha = 1;
+  pen.lineWidth = 2;
+  pen.stroke();
 }
 
 // What the two sides are, while they are apart.
