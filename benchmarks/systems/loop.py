@@ -55,7 +55,8 @@ class Loop:
 
     def rows(self, name: str) -> Iterator[Row]:
         """BLEU of the translator of a round, in both directions."""
-        mined, pairs = [], ("", "")
+        mined: list[str] = []
+        pairs: tuple[object, object] = "", ""
         if name != "0":
             encoder = "idf" if name == "idf" else self.encoder(str(int(name) - 1))
             mined = ["--parallel", f"{self.language}={self.mined(encoder, name)}"]
