@@ -10,9 +10,7 @@ from muse.files.detect import is_number, open_beginning
 from muse.files.json_text import parse_json, yaml_item, yaml_string
 from muse.files.plain_text import marked_encoding, read_lines
 
-_OF_YAML = re.compile(
-    r"""\s*("(?:[^"\\]|\\.){0,9999}"|'(?:[^']|''){0,9999}'|[^"'].*?|["'])\s*:\s+(\d{1,9})\s*"""
-)
+_OF_YAML = re.compile(r"\s+\d{1,9}")  # behind a unit and a colon
 _NUMBERED = re.compile(r"(\d{1,9})[\t ](.*\S)")
 
 
@@ -100,9 +98,9 @@ def _of_yaml(lines: Sequence[str]) -> dict[str, Any] | None:
     items = [yaml_item(line) for line in lines]
     if None not in items and (units := [*filter(None, items)]) and len({*units}) == len(units):
         return {unit: place for place, unit in enumerate(units)}
-    numbered = [_OF_YAML.fullmatch(line) for line, item in zip(lines, items, strict=True) if item != ""]
-    found = {yaml_string(one[1]): int(one[2]) for one in numbered if one}
-    return found if sorted(found.values()) == [*range(len(numbered))] else None
+    filled = [line.strip().rpartition(":") for line, item in zip(lines, items, strict=True) if item != ""]
+    found = {yaml_string(unit.strip()): int(n) for unit, _, n in filled if unit and _OF_YAML.fullmatch(n)}
+    return found if sorted(found.values()) == [*range(len(filled))] else None
 
 
 def _in_order(numbers: Mapping[str, Any], path: Path) -> list[str]:
