@@ -29,12 +29,14 @@ import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import permutations
 from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 from unittest import mock
 
 import numpy as np
+from scipy.stats import rankdata, spearmanr
 
 from benchmarks.support.kept_rows import Row, append, read_rows
 from benchmarks.support.options import NEEDED, command_line
@@ -226,6 +228,29 @@ def show(rows: Sequence[Mapping[str, str]]) -> None:
         row([*key, *(over_seeds(found[name]) if found.get(name) else "" for name in columns)])
 
 
+def rising(rows: Sequence[Mapping[str, str]], measure: str) -> str:
+    """How BLEU of the models follows a measure of their teachers: Spearman's correlations, and chance.
+
+    The correlation is of means over seeds and directions, in each language, and in brackets the least and
+    most of a seed and direction alone. Under chance a language's teachers have their BLEU in any order: p is
+    the share of all pairs of orders, one a language, whose correlations sum to as much or more.
+    """
+    cells = defaultdict[str, dict[str, list[tuple[float, float]]]](lambda: defaultdict(list))
+    for one in sorted(rows, key=lambda one: (one["seed"], one["direction"])):
+        if one["steps"] != "0" and one[measure]:
+            cells[one["lang"]][one["teacher"]].append((float(one[measure]), float(one["bleu"])))
+    said, found, chance = [], 0.0, np.zeros(1)
+    for language, teachers in cells.items():
+        figures = np.array([*zip(*teachers.values(), strict=False)])  # seeds and directions x teachers x 2
+        alone = [spearmanr(*part.T).statistic for part in figures]
+        x, y = rankdata(figures.mean(axis=0), axis=0).T
+        orders = np.array([*permutations(y - y.mean())]) @ (x - x.mean())  # the first as it is
+        orders /= len(x) * x.std() * y.std()
+        said.append(f"{language} {orders[0]:.2f} ({min(alone):.2f}-{max(alone):.2f}) of {len(x)} teachers")
+        found, chance = found + float(orders[0]), np.add.outer(chance, orders).ravel()
+    return f"BLEU by {measure}: {', '.join(said)}; p = {np.mean(chance >= found - 1e-9):.2g}"
+
+
 def points(rows: Sequence[Mapping[str, str]]) -> list[Point]:
     """BLEU of each model against the share of words right, both directions; a series for each language."""
     by_model = defaultdict[tuple[str, ...], list[Mapping[str, str]]](list)
@@ -261,6 +286,7 @@ def main() -> None:
                     took = time.perf_counter() - began
                     print(f"{language} {kind} {seed} {steps}: {took:.0f} s", file=sys.stderr, flush=True)
     show(rows := read_rows(asked.out))
+    print("\n" + "\n".join(rising(rows, measure) for measure in ("p_at_1", "right")))
     if asked.picture:
         drawn = scatter(points(rows), "words of the text translated right, %", "BLEU of the Transformer")
         asked.picture.write_text(drawn, encoding="utf-8")
