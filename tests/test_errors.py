@@ -47,6 +47,7 @@ OTHERS = {
     "--tune",
     "--inplace",
     "--xinclude",
+    "--wrap",
 }
 
 

@@ -276,7 +276,7 @@ def warn_of_dictionary(space: Space, lexicon: Lexicon, source: str, target: str)
     if not (own.frequency_ordered and other.frequency_ordered):
         return
     if respelled := lexicon.respelled(own.index, other.index):
-        log.info("%s, and looked up as the vocabularies spell them", spelling_note(respelled))
+        log.info("%s; the spelling of the vocabularies is looked up", spelling_note(respelled))
     more = lexicon.in_another_case(lexicon.known(own.index, other.index), own.words, other.words)
     if more:
         log.warning(

@@ -174,6 +174,13 @@ def _all_lines(pattern: str) -> Callable[[Beginning], object]:
     return lambda file: file.lines and all(map(compiled.match, file.lines))
 
 
+def _are_numbered(file: Beginning) -> bool:
+    """Whether each line is a number, one more than that of the line before, a tab and text."""
+    found = [re.match(r"(\d{1,12})\t[^\t]+$", line) for line in file.lines]
+    numbers = [int(one[1]) for one in found if one]
+    return len(numbers) == len(found) > 1 and numbers == [*range(numbers[0], numbers[0] + len(numbers))]
+
+
 _MARKED = 0.25  # share of lines with the signs of a program
 
 
@@ -564,7 +571,7 @@ KINDS = (
          ".iloc[:, 0], sep='\\n')\"",
          _matches(rb'(?=[^\n]*[,;\t])(?:[^\n]*[,;\t])?"?(?:text|sentence|content)"?[,;\t\r\n]')),
         ("numbered", "numbered lines, as of Leipzig's corpora", True, "cut -f2 {file}",
-         lambda file: ".tsv" not in file.path.suffixes and _all_lines(r"\d+\t[^\t]+$")(file)),
+         lambda file: ".tsv" not in file.path.suffixes and _are_numbered(file)),
         ("dated", "lines with dates, as of chats and logs", False,
          r"sed -E 's/^\[?[0-9/.,: T-]*\]? *//' {file}",
          _all_lines(r"\[?\d{1,4}[./-]\d\d?[./-]\d{2,4}(?:,? |T)\d\d?:\d\d")),

@@ -129,7 +129,7 @@ def _known() -> Iterator[None]:
         for name, found in {"survey": known.survey, "draw_picture": known.picture}.items():
             stack.enter_context(mock.patch.object(facts, name, return_value=found))
         stack.enter_context(mock.patch.object(facts, "grouped_pairs"))
-        stack.enter_context(mock.patch.object(facts, "hubness", side_effect=known.hubness))
+        stack.enter_context(mock.patch.object(facts, "hubness", return_value=known.hubness))
         stack.enter_context(mock.patch.object(page, "_environment", _environment))
         yield
 

@@ -18,8 +18,12 @@ CANVAS = "#picture"
 
 def scale(page: Any) -> float:
     """The zoom factor, once the map has stopped moving."""
-    page.wait_for_timeout(100)
-    return float(page.locator(CANVAS).get_attribute("data-scale"))
+    found, before = "", None
+    while found != before:
+        before = found
+        page.wait_for_timeout(150)  # on a busy machine a key may be answered late
+        found = page.locator(CANVAS).get_attribute("data-scale")
+    return float(found)
 
 
 def labels(page: Any) -> int:

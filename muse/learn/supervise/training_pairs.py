@@ -353,7 +353,7 @@ def _check_known(lexicon: Lexicon, known: int, source: Vectors, target: Vectors)
     few, case = known < LEAST_KNOWN * len(lexicon), ""
     if ranked:
         if respelled := lexicon.respelled(source.index, target.index):
-            log.info("%s, and learned from as the vocabularies spell them", spelling_note(respelled))
+            log.info("%s; the spelling of the vocabularies is learned from", spelling_note(respelled))
         own = known - respelled.total()
         if others := lexicon.in_another_case(own, source.words, target.words):
             lowered = lexicon.known(*(set(map(str.lower, side.words)) for side in (source, target))) - own
