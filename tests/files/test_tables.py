@@ -1,6 +1,7 @@
 """Tables for other programs, read back by those: Python's csv, pandas, openpyxl and pyarrow."""
 
 import csv
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,16 @@ import pytest
 
 from muse.errors import BadFile, BadSetting, Mismatch, MissingExtra
 from muse.files import tables
-from muse.files.tables import FORMS, fits, form_of, harmless, open_table, plain_cell, table_writer
+from muse.files.tables import (
+    FORMS,
+    QUOTED,
+    fits,
+    form_of,
+    harmless,
+    open_table,
+    plain_cell,
+    table_writer,
+)  # fmt: skip
 from tests.support.vector_files import write_sheet
 
 COLUMNS = {"source": str, "rank": int, "probability": float, "mutual": bool, "reason": str}
@@ -204,3 +214,13 @@ def test_cells_far_from_the_others_take_little(tmp_path: Path, kind: str) -> Non
         return
     with pytest.raises(BadFile, match="expected at most 1,048,576 rows and [0-9,]+ cells, got more"):
         open_table(tmp_path / "x.xlsx")
+
+
+def test_a_long_quoted_cell_is_recognised_without_memory_for_each_character() -> None:
+    cell = f'"{"a " * 500_000}""b"'
+    tracemalloc.start()
+    assert QUOTED.fullmatch(cell)
+    assert not QUOTED.fullmatch(cell[:-1])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < len(cell)
