@@ -171,7 +171,13 @@ def _load(folder: Path, copy: Path, device: str, texts: Sequence[str] = ()) -> A
         end()
     first, model = (_loaded(models, folder, copy, device) for _ in range(2))
     probe = _vectors(first, [PROBE], folder)
-    if not np.allclose(probe, _vectors(model, [PROBE], folder), 0, SAME * abs(probe).max(), equal_nan=True):
+    if not np.isfinite(probe).any():
+        raise BadFile(
+            f"{folder}: expected a model that encodes words as finite numbers, got nan, inf or none; copy "
+            "the folder again"
+        )
+    within = SAME * abs(probe[np.isfinite(probe)]).max()
+    if not np.allclose(probe, _vectors(model, [PROBE], folder), 0, within, equal_nan=True):
         raise BadFile(
             f"{folder}: expected the weights of the whole model, got a file that lacks some, which would be "
             "random numbers; copy the folder again"
@@ -192,8 +198,8 @@ def _loaded(models: Any, folder: Path, copy: Path, device: str) -> Any:
             tokenizer = import_module("tokenizers").Tokenizer.from_file(str(copy / TOKENIZER))
             static = parts.StaticEmbedding(tokenizer, embedding_weights=static_rows(folder, copy / WEIGHTS))
             return models.SentenceTransformer(modules=[static], device=device)
-    except BadFile:
-        raise
+    except BadFile as error:
+        raise BadFile(str(error).replace(str(copy), str(folder))) from error
     except Exception as error:  # noqa: BLE001 - whatever the library raises for a folder that it cannot read
         raise _unusable(folder, _MODEL, error) from error
 

@@ -53,7 +53,7 @@ _WORD = r"[\s\S]{0,200}"
 _PARTS = re.compile("layers?$|groups?(_num)?$|_(networks|functions|tp)$|^block_(size|repeat)s")  # each built
 # The strings that are kept, by the names of their fields: none is the name of a file or of anything with code
 # but for what is listed. Numbers are kept under every name but these.
-_EXECUTED = {"auto_map", "torchscript", "reference_compile", "deterministic_flash_attn"}
+_EXECUTED = {"auto_map", "torchscript", "reference_compile", "deterministic_flash_attn", "num_labels"}
 _STRINGS = {
     "model_type": _MODELS.replace(" ", "|"),
     "dtype|torch_dtype": "float32|float16|bfloat16",
@@ -189,9 +189,15 @@ class _Copy:
         kinds.get(known[2], inner._layer)()
 
     def _layer(self) -> None:
-        if (self.folder / SETTINGS).exists():
-            self._write(SETTINGS, _plain(self.folder / SETTINGS, self._parsed(SETTINGS)))
-        self._weights()
+        shapes, path = self._weights(), self.folder / SETTINGS
+        if path.exists():
+            kept = _plain(path, self._parsed(SETTINGS))
+            most = 2 * max((size for shape in shapes.values() for size in shape), default=LONGEST)
+            for name, value in kept.items():
+                sizes = [one for one in (value if isinstance(value, list) else [value]) if type(one) is int]
+                if sum(map(abs, sizes)) > most:
+                    raise _too_large(path, shapes, name, value)
+            self._write(SETTINGS, kept)
 
     def _static(self) -> None:
         self._weights()
@@ -370,7 +376,12 @@ def _check_sizes(path: Path, settings: Fields, shapes: Mapping[str, Sequence[int
         most = min(len(shapes), MOST_LAYERS) if _PARTS.search(name) else max(_ANY_SIZE, 16 * largest)
         most = 2 * largest if name in ("vocab_size", "hidden_size", "intermediate_size", "d_model") else most
         if shapes and not (-1 <= min(sizes) and sum(sizes) <= most):
-            raise BadFile(
-                f"{path}: expected sizes that fit its {len(shapes)} weights (at most {largest} long), got "
-                f"{name} {str(value)[:80]}; copy the folder again"
-            )
+            raise _too_large(path, shapes, name, value)
+
+
+def _too_large(path: Path, shapes: Mapping[str, Sequence[int]], name: str, value: object) -> BadFile:
+    largest = max((size for shape in shapes.values() for size in shape), default=0)
+    return BadFile(
+        f"{path}: expected sizes that fit its {len(shapes)} weights (at most {largest} long), got {name} "
+        f"{str(value)[:80]}; copy the folder again"
+    )

@@ -1,5 +1,6 @@
 """Parquet: reading a column of text, and writing text with vectors."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -91,7 +92,8 @@ def _unpacked(file: Any) -> int:
 def text_columns(schema: Any) -> list[str]:
     """The names of the columns of text, but for one that another column has too."""
     texts = (field.name for field in schema if str(field.type) in ("string", "large_string", "string_view"))
-    return [str(name) for name in texts if schema.names.count(name) == 1]
+    times = Counter(schema.names)
+    return [str(name) for name in texts if times[name] == 1]
 
 
 def text_column(path: Path, texts: Sequence[str], column: str | None) -> str:

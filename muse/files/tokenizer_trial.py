@@ -13,6 +13,7 @@ from typing import Any
 
 BATCH = 512  # words at once, as when they are encoded
 PIECES = 20_000  # of its own that it is tried on
+MORE, FOR_EACH = 1_000, 40  # tokens of any text, and for each of its characters
 
 
 def main(path: Path, listed: Path, memory: int, seconds: int) -> None:
@@ -22,7 +23,10 @@ def main(path: Path, listed: Path, memory: int, seconds: int) -> None:
     tokenizer = _opened(path)
     texts = [*tokenizer.get_vocab()][:PIECES] + [*_strings(path)] + listed.read_text("utf-8").split("\0")
     for begin in range(0, len(texts), BATCH):
-        tokenizer.encode_batch(texts[begin : begin + BATCH])
+        batch = texts[begin : begin + BATCH]
+        for text, tokens in zip(batch, tokenizer.encode_batch(batch), strict=True):
+            if len(tokens) > MORE + FOR_EACH * len(text):
+                sys.exit(f"{len(tokens)} tokens of {len(text)} characters")
 
 
 def _opened(path: Path) -> Any:

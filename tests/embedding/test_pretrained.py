@@ -1,5 +1,6 @@
 """Words by a pretrained encoder: folders that are whole, and what is wrong with others."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,21 @@ def test_a_folder_of_hugging_face(bert: Path, tmp_path: Path, capfd: pytest.Capt
     assert source.shape == (2, 8)
     assert abs(source[0] - source[1]).max() > 1e-4
     assert "Loading" not in capfd.readouterr().err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rows", [np.full((4, 3), np.nan), np.full((4, 3), np.inf), np.ones((4, 0))])
+def test_a_model_without_finite_numbers_is_refused(tmp_path: Path, rows: np.ndarray[Any, Any]) -> None:
+    pytest.importorskip("sentence_transformers")
+    tokens = {"model": {"type": "WordLevel", "vocab": {"probe": 0, "b": 1}, "unk_token": "b"}}
+    (tmp_path / "tokenizer.json").write_text(json.dumps(tokens))
+    (tmp_path / "modules.json").write_text(
+        json.dumps([{"type": "sentence_transformers.models.StaticEmbedding"}])
+    )
+    save_file = pytest.importorskip("safetensors.numpy").save_file
+    save_file({"embedding.weight": rows.astype(np.float32)}, tmp_path / "model.safetensors")
+    with pytest.raises(BadFile, match="finite numbers"):
+        encode(tmp_path, tmp_path / "cache")
 
 
 @pytest.mark.slow

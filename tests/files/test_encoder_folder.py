@@ -165,6 +165,9 @@ REFUSED = {
     "large JSON": (lambda f: put(f, TOKENS, b" " * (17 << 20)), "more than 16 MB"),
     "an activation": (more("2_Dense/config.json", activation_function="os.abort"), "got 'os.abort'"),
     "an activation of the model": (more("config.json", hidden_act="torch.hub.load"), "hidden_act"),
+    "a layer of its own size": (more("2_Dense/config.json", in_features=1 << 27), "in_features 1342"),
+    "no weights": (both(module(f"{TYPES}LayerNorm"), more("1_More/config.json", dimension=1 << 31)),
+                   "dimension 2147483648"),
     "list of settings": (lambda f: put(f, "config.json", []), "expected a dict"),
 }  # fmt: skip
 
@@ -188,6 +191,7 @@ DROPPED = {
     "kernels of others": (more("config.json", _attn_implementation="a/b", attn_implementation="a/b"), "attn"),
     "another model": (more("config.json", base_model_name_or_path="/x", _name_or_path="/x"), "/x"),
     "an adapter": (more("adapter_config.json", base_model_name_or_path="/x"), "adapter"),
+    "labels": (more("config.json", num_labels=1 << 20), "num_labels"),
     "compiled": (more("config.json", reference_compile=True, torchscript=True), "reference_compile"),
     "files of a tokenizer": (more(TOKENS, tokenizer_file="/x", vocab_file="/x", name_or_path="/x"), "/x"),
     "a class of a tokenizer": (more(TOKENS, tokenizer_class="os.system"), "os\\."),
@@ -323,6 +327,11 @@ EXPLODING = {
     ]}),
     "pads": _tokenizer(padding={"strategy": {"Fixed": 10**11}, "direction": "Right", "pad_id": 0,
                                 "pad_to_multiple_of": None, "pad_type_id": 0, "pad_token": "[PAD]"}),
+    "adds tokens": _tokenizer(post_processor={
+        "type": "TemplateProcessing", "pair": [{"Sequence": {"id": "A", "type_id": 0}}],
+        "single": [{"SpecialToken": {"id": "[CLS]", "type_id": 0}}] * 2_000,
+        "special_tokens": {"[CLS]": {"id": "[CLS]", "ids": [2], "tokens": ["[CLS]"]}},
+    }),
     "two weights": more("config.json", hidden_size=12),
     "no heads": more("config.json", num_attention_heads=3),
     "another tokenizer": _tokenizer(model={"type": "WordLevel", "vocab": {"ab": 10**9}, "unk_token": "ab"}),

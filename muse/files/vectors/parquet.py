@@ -6,6 +6,7 @@ column `text` or `sentence`.
 
 import logging
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -68,10 +69,11 @@ def parquet_table(path: Path, options: ReadOptions) -> Table:
         )
     words, dropped = columns.label is not None and columns.label.words, Dropped()
     dimension = len(columns.wide) or _dimension(path, parts, columns.vector)
-    others = [one for one in schema if one.name not in columns.read()]
+    read, times = {*columns.read()}, Counter(schema.names)
+    others = [one for one in schema if one.name not in read]
     behind = [  # those of vectors, and those that could not be told apart
         one.name for one in others
-        if _holds_numbers(one.type) or one.name in RESERVED or schema.names.count(one.name) > 1
+        if _holds_numbers(one.type) or one.name in RESERVED or times[one.name] > 1
     ]  # fmt: skip
     carried = [one.name for one in others if one.name not in behind]
     behind += {one.partition("=")[0] for part in parts for one in part.relative_to(path).parts if "=" in one}
@@ -114,9 +116,10 @@ def _columns(path: Path, file: Any, options: ReadOptions) -> _Columns:
         if str(field.type).startswith("struct<") and any(_holds_numbers(part.type) for part in field.type)
     }
     plain = [field.name for field in schema if not str(field.type).startswith(_NO_LABELS)]
-    if twice := next((one for one in (*lists, *plain) if schema.names.count(one) > 1), None):
+    times = Counter(schema.names)
+    if twice := next((one for one in (*lists, *plain) if times[one] > 1), None):
         raise BadFile(
-            f"{path}: expected columns of different names, got {schema.names.count(twice)} called {twice}; "
+            f"{path}: expected columns of different names, got {times[twice]} called {twice}; "
             "rename all but one"
         )
     first = next(file.iter_batches(_SAMPLE, columns=plain), None) if plain else None
@@ -132,7 +135,8 @@ def _columns(path: Path, file: Any, options: ReadOptions) -> _Columns:
             "frame['vector'] = frame[names].values.tolist(); where bytes are numbers, "
             "frame['vector'] = [numpy.frombuffer(one, '<f4').tolist() for one in frame[name]]"
         ) from None
-    beside = {name: known for name, known in values.items() if name not in (*wide, *lists)}
+    numbers = {*wide, *lists}
+    beside = {name: known for name, known in values.items() if name not in numbers}
     label = label_of(path, beside, options.id)
     texts = [] if label is not None and label.words else text_columns(schema)
     return _Columns(vector, wide, label, next((name for name in TEXTS if name in texts), None))
@@ -222,7 +226,8 @@ def _blocks(
     begin, size = 0, max(1, min(ROWS, MOST_NUMBERS // dimension))
     carried = payload.known if payload is not None and payload.wanted else ()
     with open_parquet(parts[0]) as file:
-        ignored = [name for name in file.schema_arrow.names if name not in (*columns.read(), columns.text)]
+        known = {*columns.read(), columns.text}
+        ignored = [name for name in file.schema_arrow.names if name not in known]
     if ignored and not (payload is not None and payload.wanted):
         used = ", ".join([*columns.read(), *filter(None, (columns.text,))])
         log.info("%s: columns read: %s; ignored: %s", path, used[:200], ", ".join(ignored)[:200])

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from muse.errors import BadFile
 from muse.files.payloads import id_name
-from muse.files.source import DAMAGED, check_archive
+from muse.files.source import DAMAGED, check_archive, check_ratio
 from muse.files.vectors.table import Table, item_ids, items_table, words_table
 
 _DTYPES = {
@@ -49,6 +49,7 @@ def torch_table(path: Path) -> Table:
         and len({one.shape for one in tensors}) == 1
     ):
         if tensors[0].ndim == 1 and len(tensors[0]):
+            check_ratio(path, sum(one.nbytes for one in tensors), path.stat().st_size)  # they may be one
             return words_table(path, [*map(str, found)], _numbers(np.stack(tensors)))
     matrices = [one for one in tensors if one.ndim == 2]
     lists = [words for value in values if (words := _words(value))]
@@ -121,10 +122,13 @@ class _Unpickled:
     marks: list[int] = field(default_factory=list)
     memo: dict[int, Any] = field(default_factory=dict)
     storages: dict[str, NDArray[Any]] = field(default_factory=dict)
+    copies: int = 0  # bytes and items that may yet be made of what is there
 
     def read(self) -> Any:
         """What was saved, tensors as arrays."""
-        for instruction, argument, _ in pickletools.genops(self.archive.read(f"{self.folder}data.pkl")):
+        content = self.archive.read(f"{self.folder}data.pkl")
+        self.copies = len(content)
+        for instruction, argument, _ in pickletools.genops(content):
             self._follow(instruction.name, argument)
         return self.stack.pop()
 
@@ -153,12 +157,15 @@ class _Unpickled:
         if name.startswith("TUPLE"):
             self.stack.append(tuple(parts))
         elif name == "REDUCE":
-            self.stack.append(parts[0](*parts[1]))
+            self.stack.append(made := parts[0](*parts[1]))
+            self.copies -= len(made) if isinstance(made, bytes | tuple) else 0
+            if self.copies < 0:
+                raise _ObjectError("copies of one text")
         elif name.startswith("APPEND"):
             self.stack[-1].extend(parts)
         elif name.startswith("SETITEM"):
-            if not all(isinstance(key, str | bytes | int | float | None) for key in parts[::2]):
-                raise _ObjectError("a key")  # a tuple of tuples of tuples takes hours to look up
+            if not all(map(_is_key, parts[::2])):
+                raise _ObjectError("a key")
             self.stack[-1].update(zip(parts[::2], parts[1::2], strict=True))
 
     def _taken(self, count: int) -> list[Any]:
@@ -171,12 +178,19 @@ class _Unpickled:
     def _storage(self, named: Sequence[Any]) -> NDArray[Any]:
         """The numbers (n,) that tensors are views of."""
         _, dtype, name, *_ = named
+        if dtype not in _DTYPES.values():
+            raise _ObjectError("a storage")
         if name not in self.storages:
             content = self.archive.read(f"{self.folder}data/{name}")
             brief = dtype == "bfloat16"  # the upper half of a float
             numbers = np.frombuffer(content, self.order + ("u2" if brief else dtype))
             self.storages[name] = (numbers.astype("u4") << 16).view("f4") if brief else numbers
         return self.storages[name]
+
+
+def _is_key(value: object) -> bool:
+    """Whether a key is looked up at once: tuples of tuples and integers of one hash take hours."""
+    return isinstance(value, str | bytes | float | None) or isinstance(value, int) and abs(value) < 1 << 64
 
 
 def _function(name: str) -> Any:

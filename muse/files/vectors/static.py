@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from muse.errors import BadFile
 from muse.files.detect import VECTORS, open_beginning, readable_kind
 from muse.files.json_text import parse_json
-from muse.files.source import DAMAGED, regular_bytes
+from muse.files.source import DAMAGED, check_ratio, regular_bytes
 from muse.files.vectors.arrays import read_tensor, tensor_names
 from muse.files.vectors.pytorch import read_torch
 from muse.files.vectors.table import Table, words_table
@@ -99,6 +99,7 @@ def static_rows(path: Path, file: Path) -> NDArray[Any]:
     if table is None:
         raise BadFile(f"{path}{_CONTEXTUAL}")
     rows, shared, weights = tensors[table], tensors.get("mapping"), tensors.get("weights")
+    tokenizer = file.with_name("tokenizer.json")
     if rows.ndim != 2 or not rows.size or rows.dtype.kind not in "fiu":
         raise BadFile(f"{file}: expected a vector for each token, got {rows.dtype} of shape {rows.shape}")
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite then is dropped
@@ -107,6 +108,8 @@ def static_rows(path: Path, file: Path) -> NDArray[Any]:
             fits = shared.ndim == 1 and shared.dtype.kind in "iu" and len(shared)
             if not fits or not 0 <= shared.min() <= shared.max() < len(rows):
                 raise BadFile(f"{file}: expected rows of {table} in mapping, got others; save the model")
+            size = file.stat().st_size + (tokenizer.stat().st_size if tokenizer.is_file() else 0)
+            check_ratio(path, len(shared) * rows[:1].nbytes, size)
             rows = rows[shared]
         if weights is not None:
             if weights.shape != rows.shape[:1] or weights.dtype.kind != "f":

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Siz
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
+from reprlib import repr as brief
 from typing import Any
 from uuid import UUID
 
@@ -85,8 +86,8 @@ def item_ids(values: Sequence[Any], where: Callable[[int], str]) -> list[str]:
             found.append(text)
         else:
             raise BadFile(
-                f"{where(place)}: expected an id that is text or an integer, got {value!r:.60}; correct it, "
-                "without control characters"
+                f"{where(place)}: expected an id that is text or an integer, got {brief(value):.60}; correct "
+                "it, without control characters"
             )
     return found
 

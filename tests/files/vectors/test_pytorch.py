@@ -69,6 +69,9 @@ def test_half_precision_is_read(tmp_path: Path) -> None:
         np.testing.assert_array_equal(read.matrix, TENSOR.to(kind).float().numpy())
 
 
+NESTED: Any = ()  # a tuple of twice a tuple of twice a tuple ...
+for _ in range(60):
+    NESTED = (NESTED, NESTED)
 UNCLEAR: dict[str, tuple[Any, str]] = {
     "two matrices": ({"a": TENSOR, "b": TENSOR}, "got 5 x 3, 5 x 3 with lists of"),
     "no matrix": ({"words": WORDS}, "got none with lists of"),
@@ -80,6 +83,11 @@ UNCLEAR: dict[str, tuple[Any, str]] = {
     "complex": ((WORDS, TENSOR * 1j), "expected a dense tensor of real numbers"),
     "one number many times": ((WORDS, torch.ones(1, 1).expand(5, 10**6)), "got a part of them"),
     "empty": (torch.ones(0, 3), "expected n rows of d real numbers"),
+    "one vector many times": (dict.fromkeys(map(str, range(2000)), torch.ones(10**5)), "grows at most"),
+    "ids that take hours to show": (
+        {"id": [NESTED] * 5, "vectors": TENSOR},
+        "expected an id",
+    ),
 }
 
 
@@ -100,6 +108,15 @@ HOSTILE = {
     "nothing on the stack": (instructions(b"\x86"), "broken"),
     "no mark": (instructions(b"]e"), "broken"),
     "a function of text": (instructions(b"K\x01)R"), "broken"),
+    "keys of one hash": (
+        instructions(b"}", b"\x8a\x0c" + (2**61 - 1 << 30).to_bytes(12, "little") + b"Ns"),
+        "a key",
+    ),
+    "copies of a text": (
+        instructions(b"](X\x90\x01\0\0", b"a" * 400, b"q\0", b"c_codecs\nencode\nh\0h\0\x86R" * 9, b"e"),
+        "copies of one text",
+    ),
+    "a storage of dates": (instructions(b"(NX\2\0\0\0M8NtQ"), "a storage"),
 }
 
 

@@ -221,6 +221,14 @@ def _broken_folders(tmp_path: Path) -> dict[str, tuple[Path, str]]:
             static_folder(tmp_path / "mapping", model, {**rows, "mapping": np.array([0, 1, 2, 9])}),
             "expected rows of embeddings in mapping",
         ),
+        "one row many times": (
+            static_folder(
+                tmp_path / "one",
+                model,
+                {**rows, "mapping": np.zeros(10**6, np.uint8), "embeddings": np.ones((4, 200), np.float32)},
+            ),
+            "grows at most 100 times",
+        ),
         "weights": (
             static_folder(tmp_path / "weights", model, {**rows, "weights": ROWS[0]}),
             "expected a weight for each token",
