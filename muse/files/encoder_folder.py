@@ -111,8 +111,8 @@ def tokenizers_tried(folder: Path, copy: Path, words: Sequence[str] = ()) -> Ite
     def end() -> None:
         if any(trial.wait() != 0 for trial in trials):
             raise BadFile(
-                f"{folder}: expected a tokenizer that reads its own pieces and the words within "
-                f"{TRIAL_SECONDS} seconds and {TRIAL_MEMORY >> 30} GB, got one that does not; copy it "
+                f"{folder}: expected a tokenizer that reads its own pieces and the words alike each time, "
+                f"within {TRIAL_SECONDS} seconds and {TRIAL_MEMORY >> 30} GB, got one that does not; copy it "
                 "again from where you trust it"
             )
 

@@ -21,6 +21,8 @@ def main(path: Path, listed: Path, memory: int, seconds: int) -> None:
     for kind, most in (("RLIMIT_AS", memory), ("RLIMIT_CPU", seconds), ("RLIMIT_CORE", 0)):
         resource.setrlimit(getattr(resource, kind), (most, most))
     tokenizer = _opened(path)
+    if getattr(tokenizer.model, "dropout", None):
+        sys.exit("pieces are drawn at random")
     texts = [*tokenizer.get_vocab()][:PIECES] + [*_strings(path)] + listed.read_text("utf-8").split("\0")
     for begin in range(0, len(texts), BATCH):
         batch = texts[begin : begin + BATCH]

@@ -332,6 +332,8 @@ EXPLODING = {
         "single": [{"SpecialToken": {"id": "[CLS]", "type_id": 0}}] * 2_000,
         "special_tokens": {"[CLS]": {"id": "[CLS]", "ids": [2], "tokens": ["[CLS]"]}},
     }),
+    "draws": _tokenizer(model={"type": "BPE", "dropout": 0.5, "vocab": {"[PAD]": 0, "a": 1, "b": 2, "ab": 3},
+                               "merges": ["a b"]}),
     "two weights": more("config.json", hidden_size=12),
     "no heads": more("config.json", num_attention_heads=3),
     "another tokenizer": _tokenizer(model={"type": "WordLevel", "vocab": {"ab": 10**9}, "unk_token": "ab"}),
