@@ -17,9 +17,13 @@ def main() -> None:
     _ensure_utf8()
     _catch_interruptions()
     try:
-        from muse.cli import main
+        try:
+            from muse.cli import main
 
-        main()
+            main()
+        finally:
+            if hasattr(signal, "SIGALRM") and signal.getsignal(signal.SIGALRM) is _interrupt:
+                signal.signal(signal.SIGALRM, signal.SIG_IGN)  # else one that is due would kill it at its end
     except KeyboardInterrupt as error:
         sys.stderr.write(f"{str(error) or 'interrupted'}\n")
         sys.exit(_exit_code(130))
@@ -32,9 +36,6 @@ def main() -> None:
     except EOFError as error:  # an import's; every reader of a file tells its own
         sys.stderr.write(f"error: {CUT_SHORT} ({error})\n")
         sys.exit(1)
-    finally:
-        if hasattr(signal, "SIGALRM") and signal.getsignal(signal.SIGALRM) is _interrupt:
-            signal.signal(signal.SIGALRM, signal.SIG_IGN)  # else one that is due would kill it at its end
 
 
 def _ensure_utf8() -> None:
