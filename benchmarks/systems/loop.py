@@ -15,7 +15,6 @@ made again; a round is made from the one before, whose folder is kept in --work.
 """
 
 import argparse
-import csv
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -45,8 +44,8 @@ class Loop:
     def __init__(self, bench: Bench, seed: int) -> None:
         self.bench, self.seed, self.language = bench, seed, bench.language
         self.space = bench.asked.spaces / f"{bench.language}.none"
-        with (bench.work / f"{PIVOT}-{bench.language}.tsv").open(encoding="utf-8", newline="") as lines:
-            self.true = dict(csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
+        lines = read_lines(bench.work / f"{PIVOT}-{bench.language}.tsv")
+        self.true = dict(line.split("\t") for line in lines)
 
     def path(self, name: str) -> Path:
         """A file or folder of this loop."""
@@ -77,22 +76,12 @@ class Loop:
         with table.open("w", encoding="utf-8") as out:
             for way, text in zip(self.bench.ways, self.bench.text, strict=False):
                 lines = list(read_lines(text))[: self.bench.asked.translated]
-                asked = ("--model", self.path(before), "--src", way[0], "--tgt", way[1], "--beam", "1")
-                made = muse("translate", *asked, lines=lines).fields["lines"]
+                way_of = ("--model", self.path(before), "--src", way[0], "--tgt", way[1], "--beam", "1")
+                made = muse("translate", *way_of, lines=lines).fields["lines"]
                 for pair in zip(lines, made, strict=True):
                     out.write("\t".join(pair[:: 1 if way[0] == PIVOT else -1]) + "\n")
-        muse(
-            "train",
-            self.space,
-            "--lang",
-            self.language,
-            "--parallel",
-            table,
-            "--seed",
-            str(self.seed),
-            "--out",
-            folder,
-        )
+        asked = ("--lang", self.language, "--parallel", table, "--seed", str(self.seed), "--out", folder)
+        muse("train", self.space, *asked)
         return folder
 
     def mined(self, encoder: str | Path, name: str) -> Path:
@@ -133,18 +122,8 @@ def main() -> None:
     header(["language", "seed", "round", "direction", "pairs", "chrF of them", "BLEU", "chrF"])
     for one in read_rows(asked.out):
         bleu = f"{one['bleu']} [{one['ci95_low']}, {one['ci95_high']}]"
-        row(
-            [
-                one["lang"],
-                one["seed"],
-                one["round"],
-                one["direction"],
-                one["mined"],
-                one["chrf_of_pairs"],
-                bleu,
-                one["chrf"],
-            ]
-        )
+        cells = (one[name] for name in ("lang", "seed", "round", "direction", "mined", "chrf_of_pairs"))
+        row([*cells, bleu, one["chrf"]])
 
 
 if __name__ == "__main__":

@@ -183,9 +183,9 @@ def _hubness(space: Space, way: tuple[str, str], options: WordsOptions) -> tuple
     from muse.search.retrieval import Retrieval
 
     fields, lines = {}, []
-    methods = [Retrieval(name, backend=options.backend) for name in ("nn", "csls")]
-    for method, found in zip(("nn", "csls"), hubness(space, *way, *methods), strict=True):
-        fields[method] = found.as_json()
+    retrievals = [Retrieval(name, backend=options.backend) for name in ("nn", "csls")]
+    for retrieval, found in zip(retrievals, hubness(space, *way, *retrievals), strict=True):
+        fields[retrieval.method] = found.as_json()
         hubs = ", ".join(f"{word} {count}" for word, count in found.largest[:5])
         lines.append(
             f"hubness with {found.retrieval}: skewness of the {found.k}-occurrence {found.skewness:.2f}, "

@@ -64,12 +64,8 @@ class LanguageFilter:
         """Raise BadFile if nothing was found; say what was left out."""
         if self.kept:
             if self.long:
-                log.info(
-                    "%s: left out %s of more than %d words",
-                    self.path,
-                    counted(self.long, "pair"),
-                    LONGEST_PHRASE,
-                )
+                left_out = counted(self.long, "pair")
+                log.info("%s: left out %s of more than %d words", self.path, left_out, LONGEST_PHRASE)
             return
         got = f"{self.long} of more than {LONGEST_PHRASE} words" if self.long else "none"
         if self.others:

@@ -192,10 +192,9 @@ class _Copy:
         shapes, path = self._weights(), self.folder / SETTINGS
         if path.exists():
             kept = _plain(path, self._parsed(SETTINGS))
-            most = 2 * max((size for shape in shapes.values() for size in shape), default=LONGEST)
+            most = 2 * _largest(shapes, LONGEST)
             for name, value in kept.items():
-                sizes = [one for one in (value if isinstance(value, list) else [value]) if type(one) is int]
-                if sum(map(abs, sizes)) > most:
+                if sum(map(abs, _sizes(value))) > most:
                     raise _too_large(path, shapes, name, value)
             self._write(SETTINGS, kept)
 
@@ -368,9 +367,9 @@ def _is_token(value: object) -> bool:
 
 def _check_sizes(path: Path, settings: Fields, shapes: Mapping[str, Sequence[int]]) -> None:
     """Raise BadFile for sizes that the weights cannot have: building such a model takes hours."""
-    largest = max((size for shape in shapes.values() for size in shape), default=0)
+    largest = _largest(shapes)
     for name, value in settings.items():
-        sizes = [one for one in (value if isinstance(value, list) else [value]) if type(one) is int]
+        sizes = _sizes(value)
         if not sizes or "theta" in name or name.endswith("_id"):
             continue
         most = min(len(shapes), MOST_LAYERS) if _PARTS.search(name) else max(_ANY_SIZE, 16 * largest)
@@ -379,9 +378,17 @@ def _check_sizes(path: Path, settings: Fields, shapes: Mapping[str, Sequence[int
             raise _too_large(path, shapes, name, value)
 
 
+def _largest(shapes: Mapping[str, Sequence[int]], default: int = 0) -> int:
+    return max((size for shape in shapes.values() for size in shape), default=default)
+
+
+def _sizes(value: object) -> list[int]:
+    """The integers that a field has, alone or in a list."""
+    return [one for one in (value if isinstance(value, list) else [value]) if type(one) is int]
+
+
 def _too_large(path: Path, shapes: Mapping[str, Sequence[int]], name: str, value: object) -> BadFile:
-    largest = max((size for shape in shapes.values() for size in shape), default=0)
     return BadFile(
-        f"{path}: expected sizes that fit its {len(shapes)} weights (at most {largest} long), got {name} "
-        f"{str(value)[:80]}; copy the folder again"
+        f"{path}: expected sizes that fit its {len(shapes)} weights (at most {_largest(shapes)} long), got "
+        f"{name} {str(value)[:80]}; copy the folder again"
     )

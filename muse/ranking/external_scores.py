@@ -301,12 +301,8 @@ def measured_odds(
     """
     if scores.vectors is None:
         best = candidates.firsts(log_odds)
-        scores.warn_of_distances(
-            candidates.rows[best],
-            candidates.columns[best],
-            probability[best],
-            "answers by all other evidence",
-        )
+        rows, columns = candidates.rows[best], candidates.columns[best]
+        scores.warn_of_distances(rows, columns, probability[best], "answers by all other evidence")
         order, cells = candidates.order(log_odds), scores.cells(candidates.rows, candidates.columns)
         return CellOdds(_odds_of_cells(cells[order], candidates.ranks, probability[order]))
     said = scores.said(candidates.rows, candidates.columns)

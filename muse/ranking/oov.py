@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -139,6 +139,14 @@ class FormAnswers:
         return cls(composed, (said + said[:, some] @ related.words).tocsr())
 
 
+class Targets(NamedTuple):
+    """The words that answer, their rows (m, d) in the space, and these as they are compared, (m, k)."""
+
+    words: Sequence[str]
+    rows: Matrix
+    compared: Matrix
+
+
 @dataclass(frozen=True, eq=False)
 class OovRanker:
     """How words beyond the `count` words of the source are answered with m targets.
@@ -181,12 +189,12 @@ class OovRanker:
         self,
         words: Sequence[str],
         rows: Matrix,
-        targets: tuple[Sequence[str], Matrix, Matrix],
+        targets: Targets,
         said: FormAnswers | None = None,
     ) -> AnswerTable:
-        """The answers to words with unit rows (q, d), among target words, their rows and refined rows."""
+        """The answers to words with unit rows (q, d)."""
         candidates, log_odds, probability = self.judged(words, rows, targets, said)
-        mapped = targets[1]
+        mapped = targets.rows
         near = nearest(torch.from_numpy(rows), torch.from_numpy(mapped), min(HUBNESS_K, len(mapped)))
         own = near.scores.mean(dim=1).numpy()
 
@@ -201,7 +209,7 @@ class OovRanker:
         self,
         words: Sequence[str],
         rows: Matrix,
-        targets: tuple[Sequence[str], Matrix, Matrix],
+        targets: Targets,
         said: FormAnswers | None = None,
     ) -> tuple[Candidates, Doubles, Matrix]:
         """The candidates of words, with their log odds (c,) and probabilities (c,)."""
@@ -216,7 +224,7 @@ class OovRanker:
         self,
         words: Sequence[str],
         rows: Matrix,
-        targets: tuple[Sequence[str], Matrix, Matrix],
+        targets: Targets,
         said: FormAnswers | None = None,
         known: tuple[WordIndex, Numbers] | None = None,
     ) -> tuple[Candidates, Matrix]:
@@ -377,10 +385,8 @@ def answer_unseen(
     return unseen.answer(list(words), rows, targets_of(space, direction, unseen), said)
 
 
-def targets_of(
-    space: Space, direction: tuple[str, str], unseen: OovRanker
-) -> tuple[Sequence[str], Matrix, Matrix]:
-    """The target words, their rows, and these as they are compared."""
+def targets_of(space: Space, direction: tuple[str, str], unseen: OovRanker) -> Targets:
+    """The targets of a direction."""
     target = space.single_words(direction[1])
     mapped = np.asarray(target.matrix)
 
@@ -388,7 +394,7 @@ def targets_of(
         rules = find_rules(space, direction[1]) if unseen.completed else SuffixRules.none(mapped.shape[1])
         return unseen.refined(mapped, target.words, rules)
 
-    return target.words, mapped, space.once("refined targets", direction, compared)  # there are many
+    return Targets(target.words, mapped, space.once("refined targets", direction, compared))  # there are many
 
 
 def composed_forms(space: Space, language: str, words: Sequence[str]) -> tuple[Flags, KnownForms]:
@@ -419,7 +425,7 @@ def learn_by_forms(
         return unseen
     forms, sample = KnownForms(*(one[known] for one in forms)), sample[known]
     said = FormAnswers.of(np.ones(len(known), bool), forms, table, indices[1], rules[1])
-    targets = words[1], *rows[1:]
+    targets = Targets(words[1], *rows[1:])
     asked = [words[0][row] for row in sample.tolist()]
     candidates, values, _ = unseen.judged(asked, rules[0].rows(forms, rows[0]), targets, said)
     best = candidates.firsts(values)

@@ -73,7 +73,7 @@ def reasons_of(space: Space, direction: tuple[str, str], word: str) -> Reasons |
     found = shapley_values(first, second, unseen.model.log_odds, kinds_of(evidence))
     told = OUTSIDE not in table.report.get("evidence", {}) and sum(found.values()) > 0
     both = [
-        _judged(targets[0][column], one, column)
+        _judged(targets.words[column], one, column)
         for column, one in zip(answers.tolist(), (first, second), strict=True)
     ]
     return Reasons(row + 1, both[0], both[1], {kind: found[kind] for kind in KINDS} if told else {})

@@ -7,6 +7,7 @@ words, or, without one, as `muse align` does without pairs.
 import logging
 from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -36,11 +37,7 @@ def general_space(direction: tuple[str, str], folder: Path, progress: Progress) 
     except BadFile:
         return None
     log.info("no SPACE is given: aligning %s and %s first, to help the texts", source, target)
-    settings = settings_of(
-        None, src=direction[0], tgt=direction[1], src_emb=source, tgt_emb=target, out=folder / "general"
-    )
-    run(settings, device="cpu", progress=progress)
-    return load_space(folder / "general", progress=progress)
+    return _aligned(direction, (source, target), folder / "general", progress)
 
 
 def learn_space(
@@ -64,9 +61,16 @@ def learn_space(
         config = EmbedConfig(dim=DIM, epochs=epochs, threads=torch.get_num_threads())
         embed(corpus, out, language=language, config=config, progress=progress)
     failed = general is None or general.manifest.verdict_on(*direction).label == "failed"
-    settings = settings_of(
-        None, src=source, tgt=target, src_emb=files[0], tgt_emb=files[1], out=folder / "space",
-        dictionary=sorted(known) or None, help_from=None if failed or general is None else general.folder,
-    )  # fmt: skip
+    help_from = None if failed or general is None else general.folder
+    more = {"dictionary": sorted(known) or None, "help_from": help_from}
+    return _aligned(direction, (files[0], files[1]), folder / "space", progress, **more)
+
+
+def _aligned(
+    direction: tuple[str, str], files: tuple[Path, Path], out: Path, progress: Progress, **more: Any
+) -> Space:
+    """The space, saved in `out`, that `muse align` makes of the vectors of both languages."""
+    (src, tgt), (src_emb, tgt_emb) = direction, files
+    settings = settings_of(None, src=src, tgt=tgt, src_emb=src_emb, tgt_emb=tgt_emb, out=out, **more)
     run(settings, device="cpu", progress=progress)
-    return load_space(folder / "space", progress=progress)
+    return load_space(out, progress=progress)

@@ -158,7 +158,7 @@ def pair_probabilities(space: Space, pair: Direction, rows: NDArray[np.int64]) -
         calibration = None if rated or not len(rows) else find_calibration(space, *way)
         if not rated and calibration is None:
             return None
-        found = Ranker(space, way, calibration=calibration).best(sides[:, 0])
+        found = Ranker(space, way, calibration=calibration).best(sides[:, 0], fill=False)
         shares = np.where(found.columns == sides[:, 1:], np.nan_to_num(found.probability), 0)
         lowest = np.minimum(lowest, shares.max(axis=1, initial=0))
     return lowest

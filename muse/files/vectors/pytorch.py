@@ -87,8 +87,9 @@ def _loaded(path: Path) -> Any:
     try:
         check_archive(path)
         with zipfile.ZipFile(path) as archive:
-            (name,) = [name for name in archive.namelist() if name.rpartition("/")[2] == "data.pkl"]
-            folder, names = name.removesuffix("data.pkl"), archive.namelist()
+            names = archive.namelist()
+            (name,) = [name for name in names if name.rpartition("/")[2] == "data.pkl"]
+            folder = name.removesuffix("data.pkl")
             order = f"{folder}byteorder"
             big = order in names and archive.read(order) == b"big"
             return _Unpickled(archive, folder, ">" if big else "<").read()
