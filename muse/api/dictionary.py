@@ -23,7 +23,6 @@ from muse.lexicon import Entry, Lexicon
 from muse.options import check_names, takes
 from muse.progress import Progress
 from muse.ranking.induction import InductionConfig, entries
-from muse.ranking.lookup import known_entries
 from muse.ranking.query import direction_of
 from muse.ranking.settings import InducedPairs, Translated
 from muse.run.runtime import pick_device
@@ -32,6 +31,7 @@ from muse.space import Space, load_space
 from muse.space.derived import AnswersBy
 from muse.space.saving import check_not_an_input
 from muse.text.strings import all_strings
+from muse.translate.text import listed_words
 
 log = logging.getLogger(__name__)
 
@@ -154,9 +154,9 @@ def induced(
 ) -> tuple[tuple[str, str], Iterator[Entry]]:
     """The two languages of a dictionary of a space, and its entries, most frequent words first."""
     way = direction_of(space, wanted.src, wanted.tgt)
-    only = None
+    only, terms, by = None, {}, as_retrieval(retrieval)
     if words is not None:
-        only = known_entries(space, way[0], all_strings(words, "words"), options="src")
-    limits = InductionConfig.of(wanted, only)
+        only, terms = listed_words(space, way, all_strings(words, "words"), by, options="src")
+    limits = InductionConfig.of(wanted, only, terms)
     rng = np.random.default_rng(wanted.seed)
-    return way, entries(space, *way, limits=limits, retrieval=as_retrieval(retrieval), rng=rng)
+    return way, entries(space, *way, limits=limits, retrieval=by, rng=rng)
