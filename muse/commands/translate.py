@@ -356,8 +356,8 @@ def _write_words(asked: _Asked, words: Sequence[str], table: TablePlace) -> None
         if (one := composed.get(found.word)) is not None:
             made = one.target, one.rank, one.probability, None, one.grade or "weak", one.score
             return [(found.word, *made, found.word, None, "translated word by word", None, None)]
-        text, place = source.text_of(found.form or ""), source.index.get(found.form or "")
-        known = found.form, place + 1 if place is not None and source.frequency_ordered else None
+        text = source.text_of(found.form or "")
+        known = found.form, source.frequency_rank(source.index.get(found.form or ""))
         return [
             (
                 found.word, one.target, one.rank, one.probability, one.mutual, one.grade, one.score,

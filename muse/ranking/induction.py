@@ -180,7 +180,7 @@ def entries_of(
     for row, column, score, rank, share in zip(*(part[kept].tolist() for part in parts), strict=True):
         yield Entry(
             source.words[row], target.words[column], score, rank, None if share != share else share,
-            frequency_rank=row + 1 if source.frequency_ordered else None,
+            frequency_rank=source.frequency_rank(row),
         )  # fmt: skip
 
 
