@@ -42,12 +42,10 @@ PURPOSES = {
 
 
 class DoctorOptions(Common, Threads):
-    """The options of `muse doctor`."""
-
     task: str | None = option(None, argument=True, metavar="[COMMAND]")
 
 
-@command(DoctorOptions, examples=("muse doctor", "muse doctor serve"))
+@command("muse doctor", "muse doctor serve")
 def doctor(options: DoctorOptions) -> Report:
     """Print what is installed and what is missing.
 

@@ -66,11 +66,8 @@ class InduceOptions(
 
 
 @command(
-    InduceOptions,
-    examples=(
-        "muse induce embeddings/aligned/fr-en --out fr-en.txt",
-        "muse induce SPACE --src fr --tgt en --words words.txt --top 3 --out fr-en.csv",
-    ),
+    "muse induce embeddings/aligned/fr-en --out fr-en.txt",
+    "muse induce SPACE --src fr --tgt en --words words.txt --top 3 --out fr-en.csv",
 )
 def induce(options: InduceOptions) -> Report:
     """Write a bilingual dictionary induced from a SPACE.

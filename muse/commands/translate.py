@@ -89,8 +89,6 @@ class ModelOptions(OptionSet):
 class TranslateOptions(
     Languages, TableOptions, ModelOptions, Answered, OwnTranslations, Retrieved, Seed, Device, Threads, Common
 ):
-    """The options of `muse translate`."""
-
     space: Path | None = option(None, argument=True)
     words: tuple[str, ...] = option((), argument=True, metavar="[WORD]...")
     reference: Path | None = option(
@@ -131,11 +129,8 @@ class TranslateOptions(
 
 
 @command(
-    TranslateOptions,
-    examples=(
-        "muse translate embeddings/aligned/fr-en maison roi",
-        "muse translate SPACE --words words.txt --top 3 --out words.csv",
-    ),
+    "muse translate embeddings/aligned/fr-en maison roi",
+    "muse translate SPACE --words words.txt --top 3 --out words.csv",
 )
 def translate(options: TranslateOptions) -> None:
     """Translate each WORD, or the text on stdin (< FILE).

@@ -139,7 +139,6 @@ class LinkScore(JsonScore):
     signature: Signature
 
     def __str__(self) -> str:
-        """The lines to print."""
         rest = ", ".join(
             f"{name} {with_interval(value, ci95)}"
             for name, value, ci95 in (
@@ -190,7 +189,6 @@ class ComparedLinks:
     p: float
 
     def __str__(self) -> str:
-        """The line to print."""
         return f"AER {self.difference:+.1f} [{self.ci95[0]:+.1f}, {self.ci95[1]:+.1f}], p = {self.p:.3f}"
 
 

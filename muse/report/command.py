@@ -24,8 +24,6 @@ from muse.options import (
 
 
 class ReportOptions(OneSpace, DictionaryForm, Languages, Answered, Backend, Seed, Device, Threads, Common):
-    """The options of `muse report`."""
-
     dictionary: Path | None = option(
         None, section="Input", help="Gold translations to measure accuracy with, a pair on each line."
     )
@@ -43,13 +41,7 @@ class ReportOptions(OneSpace, DictionaryForm, Languages, Answered, Backend, Seed
     )  # fmt: skip
 
 
-@command(
-    ReportOptions,
-    examples=(
-        "muse report embeddings/aligned/fr-en",
-        "muse report SPACE --dictionary gold.txt --out report.html",
-    ),
-)
+@command("muse report embeddings/aligned/fr-en", "muse report SPACE --dictionary gold.txt --out report.html")
 def report(options: ReportOptions) -> Report:
     """Write a one-page HTML report about a SPACE.
 

@@ -24,8 +24,6 @@ NO_EDGE = 2.0  # an association that no unit has
 
 
 class TermsOptions(Languages, Threads, Common):
-    """The options of `muse terms`."""
-
     general: Path | None = option(None, argument=True, metavar="[SPACE]")
     src_text: tuple[Path, ...] = option(
         section="Input", metavar="FILE", help="Text in --src, or a folder of it; may be given several times."
@@ -67,11 +65,8 @@ class TermsOptions(Languages, Threads, Common):
 
 
 @command(
-    TermsOptions,
-    examples=(
-        "muse terms SPACE --src fr --src-text manual.fr/ --tgt en --tgt-text manual.en/ --out terms.xlsx",
-        "muse terms --src fr --src-text a.fr --tgt en --tgt-text a.en --out a.tbx --out a.html",
-    ),
+    "muse terms SPACE --src fr --src-text manual.fr/ --tgt en --tgt-text manual.en/ --out terms.xlsx",
+    "muse terms --src fr --src-text a.fr --tgt en --tgt-text a.en --out a.tbx --out a.html",
 )
 def terms(options: TermsOptions) -> Report:
     """Write a glossary of the terms in two texts.

@@ -22,13 +22,7 @@ from muse.ranking.ranker import ranker_for, translate_words
 from muse.search.retrieval import Retrieval
 from muse.space import Space
 from muse.space.derived import AnswerTable
-from muse.terms.contexts import (
-    UnitIndex,
-    context_rows,
-    learn_context_map,
-    rarity_weights,
-    sum_contexts,
-)
+from muse.terms import contexts
 from muse.terms.evidence import FEATURES, Entries, gather
 from muse.terms.model import TermModel
 from muse.terms.parts import (
@@ -131,10 +125,10 @@ class TermText(ShortRepr):
         Raise Mismatch for a text without frequent words of the space.
         """
         rows = np.asarray(self.vectors.matrix)[np.maximum(self.entries, 0)]
-        weights = np.where(self.entries >= 0, rarity_weights(self.text), 0).astype(np.float32)
+        weights = np.where(self.entries >= 0, contexts.rarity_weights(self.text), 0).astype(np.float32)
         frequent = int((self.text.counts >= LEARNED_FROM).sum())
-        index = UnitIndex.of(self.units.words)
-        found = sum_contexts(self.text, rows, weights, index, frequent)
+        index = contexts.UnitIndex.of(self.units.words)
+        found = contexts.sum_contexts(self.text, rows, weights, index, frequent)
         means = found.means()
         known = np.flatnonzero(self.entries[:frequent] >= 0)[::-1]  # of several, the most frequent is last
         if not len(known):
@@ -142,10 +136,10 @@ class TermText(ShortRepr):
                 f"the text of {self.vectors.language}: expected words of the vocabulary that stand at least "
                 f"{LEARNED_FROM} times, got none; check the language, or give more text"
             )
-        map_ = learn_context_map(means[known], rows[known], found.counts[known])
+        map_ = contexts.learn_context_map(means[known], rows[known], found.counts[known])
         words = np.zeros_like(np.asarray(self.vectors.matrix))
-        words[self.entries[known]] = context_rows(means[known], map_)
-        return words, context_rows(means[frequent:], map_)
+        words[self.entries[known]] = contexts.context_rows(means[known], map_)
+        return words, contexts.context_rows(means[frequent:], map_)
 
 
 def read_term_texts(corpora: Mapping[str, Corpus], space: Space, config: TermConfig) -> dict[str, TermText]:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 
 class LinksOptions(LinkingOptions, Seed, Common):
-    """The options of `muse evaluate links`."""
-
     space: Path | None = option(None, argument=True)
     gold: Path = option(
         section="Input", help="Gold links: i-j (sure) and ipj (possible) in lines, or as in NAACL 2003."
@@ -37,12 +35,9 @@ class LinksOptions(LinkingOptions, Seed, Common):
 
 
 @command(
-    LinksOptions,
+    "muse evaluate links SPACE --source a.fr --target a.en --gold a.gold",
+    "muse evaluate links --links a.links --gold a.gold --against b.links",
     name="links",
-    examples=(
-        "muse evaluate links SPACE --source a.fr --target a.en --gold a.gold",
-        "muse evaluate links --links a.links --gold a.gold --against b.links",
-    ),
 )
 def evaluate_links(options: LinksOptions) -> Report:
     """AER, precision, recall and F1 of linked words.
