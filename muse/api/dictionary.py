@@ -4,7 +4,7 @@ Both do what the commands `muse induce` and `muse evaluate` do, with their optio
 """
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from os import PathLike
 from pathlib import Path
@@ -25,6 +25,7 @@ from muse.progress import Progress
 from muse.ranking.induction import InductionConfig, entries
 from muse.ranking.query import direction_of
 from muse.ranking.settings import InducedPairs, Translated
+from muse.ranking.translations import Translation
 from muse.run.runtime import pick_device
 from muse.search.retrieval import Retrieval
 from muse.space import Space, load_space
@@ -152,7 +153,8 @@ def induced(
 ) -> tuple[tuple[str, str], Iterator[Entry]]:
     """The two languages of a dictionary of a space, and its entries, most frequent words first."""
     way = direction_of(space, wanted.src, wanted.tgt)
-    only, terms, by = None, {}, as_retrieval(retrieval)
+    only, by = None, as_retrieval(retrieval)
+    terms: Mapping[str, Translation] = {}
     if words is not None:
         only, terms = listed_words(space, way, all_strings(words, "words"), by, options="src")
     limits = InductionConfig.of(wanted, only, terms)

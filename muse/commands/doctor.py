@@ -146,6 +146,6 @@ def _installed(package: str) -> bool:
     if package == "faiss-gpu":
         return installed_faiss().gpu  # any build of faiss will do that searches on a GPU
     try:
-        return importlib.util.find_spec(package) is not None
+        return importlib.util.find_spec(package.replace("-", "_")) is not None
     except (ImportError, ValueError):  # ValueError: a module without a spec stands in for it
         return False

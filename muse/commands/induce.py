@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from muse.files.lexicons import Write
     from muse.lexicon import Entry
     from muse.ranking.induction import InductionConfig
+    from muse.ranking.translations import Translation
     from muse.search.approximate import Approximation, Recall
     from muse.space import Space
 
@@ -87,7 +88,8 @@ def induce(options: InduceOptions) -> Report:
     approximation = Approximation(options.search, options.seed, recalls.append)
     loaded = open_space(options.space, options.device, options.quiet, approximation, options.answers)
     way = choose_direction(loaded, options.src, options.tgt)
-    only, terms, retrieval = None, {}, Retrieval(options.retrieval, backend=options.backend)
+    only, retrieval = None, Retrieval(options.retrieval, backend=options.backend)
+    terms: Mapping[str, Translation] = {}
     if listed is not None:
         from muse.translate.text import listed_words
 
