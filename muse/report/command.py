@@ -64,7 +64,8 @@ def report(options: ReportOptions) -> Report:
     space = open_space(options.space, options.device, options.quiet, answers=options.answers)
     way, path, gold = least_certain_direction(space, options.src, options.tgt), options.dictionary, None
     if path is not None:
-        gold = Gold(read_lexicon(path, languages=way, form=options.dictionary_format), gold_name(path))
+        lexicon = read_lexicon(path, languages=way, form=options.dictionary_format)
+        gold = Gold(space, way, lexicon, gold_name(path))
     terms = options.terms and load("terms.kept").KeptGlossary.read(options.terms, space.languages)
     base = base_of(options.space, Path.cwd())
     config = ReportConfig(*way, base, gold, options.max_vocab, options.seed, terms)

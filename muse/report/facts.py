@@ -189,10 +189,9 @@ def gather_facts(space: Space, config: ReportConfig, progress: Progress) -> Fact
     accuracy, rng = None, np.random.default_rng(config.seed)
     with progress.stage("report", 4) as tick:
         if gold is not None:
-            way = source, target
-            forward = measured.measure(space, gold, way, max_vocab=most, rng=rng)
-            backward = measured.measure(space, gold.backward(space, *way), way[::-1], max_vocab=most, rng=rng)
-            answers = measured.gold_answers(space, gold, way, forward.score.ranks)
+            forward = measured.measure(gold, max_vocab=most, rng=rng)
+            backward = measured.measure(gold.backward(), max_vocab=most, rng=rng)
+            answers = measured.gold_answers(gold, forward.score.ranks)
             accuracy = Accuracy(forward, backward, answers, measured.reliability_of(answers, rng))
         tick(1)
         frequent = space
