@@ -40,6 +40,7 @@ _OF_MEMORY = re.compile(
     "out of memory|allocate memory|size calculation overflowed|failed to map segment|can't start new thread",
     re.IGNORECASE,
 )
+_CIRCLE = re.compile("Symlink loop from '(.*)'", re.DOTALL)  # of pathlib, before Python 3.13
 
 
 def main() -> None:
@@ -68,6 +69,8 @@ def main() -> None:
             raise
         sys.exit(_fail(f"error: muse needs {package}, found none; run {install_packages(package)}"))
     except (RuntimeError, ImportError) as error:
+        if circle := _CIRCLE.fullmatch(str(error)):
+            sys.exit(_fail(f"error: {circle[1]}: expected a path, got links in a circle; remove one of them"))
         if not _OF_MEMORY.search(str(error)):
             raise
         sys.exit(_fail(TOO_LITTLE))
