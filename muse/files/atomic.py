@@ -106,8 +106,8 @@ def only_writer(out: Path) -> Iterator[None]:
         made = make_parents(place)
     if place.is_symlink() or (place.exists() and not place.is_file()):
         raise BadFile(
-            f"{place}: expected a file, which is locked while {out.name} is written, got a link, a folder or a "
-            "pipe; remove it, or choose another --out"
+            f"{place}: expected a file, which is locked while {out.name} is written, got a link, a folder "
+            "or a pipe; remove it, or choose another --out"
         )
     try:
         with writing(out.parent):

@@ -127,7 +127,9 @@ def test_a_name_that_no_file_system_takes(muse: Command, here: Path, name: str) 
 
 
 @pytest.mark.parametrize("out", ["circle", "circle/out", "/"])
-@pytest.mark.parametrize("line", ["induce space", "export space --format space", "export space --format text"])
+@pytest.mark.parametrize(
+    "line", ["induce space", "export space --format space", "export space --format text"]
+)
 def test_a_place_that_is_none(muse: Command, space: Path, here: Path, line: str, out: str) -> None:
     (here / "circle").symlink_to("circle")
     ended = muse(*line.split(), "--out", out)

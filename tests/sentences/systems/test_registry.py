@@ -51,10 +51,10 @@ def test_the_command_line_names_what_there_is() -> None:
 @pytest.mark.parametrize("name", SAVED)
 def test_settings_of_a_folder_cannot_ask_for_any_size(name: str) -> None:
     config = SAVED[name].presets["small"].config
-    kinds = {int: [10**30, "1", 1.5], bool: ["no", 1], float: [1e300, "1"], str: [3]}
+    kinds: dict[type, list[Any]] = {int: [10**30, "1", 1.5], bool: ["no", 1], float: [1e300], str: [3]}
     for field in (one for one in fields(config) if "declared" in one.metadata):
         more = [10**7] if field.name.endswith("layers") else []
-        for wrong in (*kinds[type(field.default)], *more):
+        for wrong in kinds[type(field.default)] + more:
             with pytest.raises(BadSetting, match="must be"):
                 replace(config, **{field.name: wrong})
 
