@@ -56,7 +56,5 @@ def embed(options: EmbedOptions) -> None:
     if options.as_json:
         echo(json.dumps(made.as_json(), ensure_ascii=False))
         return
-    read = "once" if made.epochs == 1 else f"{made.epochs} times"
-    units = f" and {made.units:,} units" if made.units else ""
-    echo(f"{made.words:,} words{units} in {made.out}, from {made.tokens:,} tokens, read {read}")
+    echo(str(made))
     log.info("next: muse align --src %s --tgt LANG --src-emb %s", options.lang, made.out)

@@ -47,7 +47,7 @@ class Reasons:
     cannot be told by the vectors alone: where others scored translations too, or the order is another.
     """
 
-    rank: int
+    rank: int | None
     first: JudgedTarget
     second: JudgedTarget
     contributions: Mapping[str, float]
@@ -77,7 +77,9 @@ def reasons_of(space: Space, direction: tuple[str, str], word: str) -> Reasons |
         _judged(targets.words[column], one, column)
         for column, one in zip(answers.tolist(), (first, second), strict=True)
     ]
-    return Reasons(row + 1, both[0], both[1], {kind: found[kind] for kind in KINDS} if told else {})
+    return Reasons(
+        source.frequency_rank(row), both[0], both[1], {kind: found[kind] for kind in KINDS} if told else {}
+    )
 
 
 def _judged(word: str, evidence: Matrix, column: int) -> JudgedTarget:

@@ -57,15 +57,15 @@ def evaluate_links(options: LinksOptions) -> Report:
         score_links,
     )
 
-    name = text_name(options.gold)
+    name, read = text_name(options.gold), read_gold(options.gold)  # before long work
     others = None if options.against is None else read_links(options.against)
     if options.links is None:
         found, lengths, signature = _linked(options, name)
-        gold = read_gold(options.gold, len(found))
+        gold = read.of(len(found))
         check_gold(gold, lengths, options.gold)
     else:
         found = read_links(options.links)
-        gold = read_gold(options.gold, len(found))
+        gold = read.of(len(found))
         signature = Signature(text_name(options.links), "", gold=name, seed=options.seed)
     counts = counts_of(found, gold)
     score = score_links(counts, np.random.default_rng(options.seed), signature)
