@@ -269,6 +269,10 @@ class Vectors:
         """The text of the row with this id; None without texts, or if there is no such row."""
         return None if self.texts is None or word not in self.index else self.texts[self.index[word]]
 
+    def frequency_rank(self, row: int | None) -> int | None:
+        """The place of a row by frequency, from 1; None of no row, and of rows in no order."""
+        return None if row is None or not self.frequency_ordered else row + 1
+
     def tensor(self, device: str = "cpu") -> torch.Tensor:
         """The matrix (n, d) as a tensor on `device`, on the CPU without a copy if possible."""
         import torch  # not above: files are read, and completed on the command line, without it

@@ -88,7 +88,12 @@ def test_a_new_option_of_align(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(BadSetting, match="--half .* 3"):
         tried.AlignConfig(half=3)
     seen: list[bool] = []
-    align = command(tried.AlignOptions, examples=())(lambda options: seen.append(options.half))
+
+    def run(options: Any) -> None:
+        seen.append(options.half)
+
+    run.__annotations__["options"] = tried.AlignOptions
+    align = command()(run)
     assert "--half" in CliRunner().invoke(align, ["--help"]).output
     assert CliRunner().invoke(align, ["--src", "fr", "--half"]).exit_code == 0 and seen == [True]
 

@@ -96,7 +96,7 @@ def test_a_function_shows_its_options() -> None:
 def test_a_command_is_made_of_its_options() -> None:
     seen: list[Options] = []
 
-    @command(Options, examples=("muse work a",))
+    @command("muse work a")
     def work(options: Options) -> None:
         seen.append(options)
 

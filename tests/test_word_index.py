@@ -149,7 +149,7 @@ def test_a_typed_word_has_the_same_answers_in_every_form(forms: tuple[Form, Form
 
 def test_a_list_of_mixed_forms_is_read_backwards() -> None:
     pairs = [("été1", "naïve1"), ("été2", "naïve2"), ("été2", normalize("NFD", "naïve1"))]
-    backward = Gold(Lexicon(tuple(pairs)), "g").backward(space("NFC", "NFC"), "fr", "en").lexicon
+    backward = Gold(space("NFC", "NFC"), ("fr", "en"), Lexicon(tuple(pairs)), "g").backward().lexicon
     assert backward.pairs == (("naïve1", "été1"), ("naïve2", "été2"), ("naïve1", "été2"))
 
 

@@ -54,7 +54,7 @@ def main() -> None:
     direction = (files[0][0].suffix[1:], files[1][0].suffix[1:])
     more = [] if given.more is None else tokenised_pairs(given.more, direction, given.sentences)
     last = len(parts[-1])
-    gold = read_gold(given.gold, last)
+    gold = read_gold(given.gold).of(last)
     spans = [spans_of(one, given.spans) for one in gold]
 
     def report(aligner: str, text: str, found: Sequence[Pairs], rate: float) -> None:

@@ -44,7 +44,7 @@ from benchmarks.support.pairs import SHARED, find_pair
 from benchmarks.support.scatter import Point, scatter
 from benchmarks.support.tables import commit, header, muse, numbers, over_seeds, row, today
 from benchmarks.systems.inference_text import PIVOT, one_line
-from benchmarks.systems.translator import language_model, translated
+from benchmarks.systems.translator import language_model, training, translated
 from benchmarks.systems.translator_text import TESTS, Text, test_pairs, written
 from muse.cli import commands
 from muse.files.plain_text import read_lines
@@ -163,21 +163,15 @@ class Bench:
     def trained(self, teacher: Teacher, seed: int, folder: Path, *more: str | Path) -> float:
         """Trains a model from a teacher, with `more` options; the seconds of the training."""
         asked = self.asked
-        words = asked.steps * 3 // 4
-        settings = {
-            "pieces": asked.pieces, "steps": 200, "attention": "ordered", "words": words, "denoising": 0,
-        }  # fmt: skip
-        epochs = str(asked.steps // 200)
+        changed = ("attention=ordered", f"words={asked.steps * 3 // 4}", "denoising=0")
         began = time.perf_counter()
         taught = mock.patch.object(translator_system, "Translator", teacher.translator)
         with taught, contextlib.redirect_stdout(io.StringIO()):
             commands.main([
                 "train-translator", str(asked.spaces / f"{self.language}.none"),
                 "--text", f"{PIVOT}={self.text.english}", "--text", f"{self.language}={self.text.other}",
-                "--encoder", "space", "--decoder", "space", "--rate", str(asked.rate),
-                *(part for name, value in settings.items() for part in ("--set", f"{name}={value}")),
-                "--epochs", epochs, "--patience", epochs, "--seed", str(seed), "--threads", "1", "--json",
-                "--out", str(folder), *map(str, more),
+                "--encoder", "space", "--decoder", "space", *training(asked, seed, folder, changed), "--json",
+                *map(str, more),
             ], standalone_mode=False)  # fmt: skip
         return time.perf_counter() - began
 
@@ -206,12 +200,7 @@ class Bench:
         """BLEU with its interval, and chrF, of the test set translated with these options."""
         pairs = test_pairs(self.data, self.language, self.asked.kind)
         lines, references = zip(*(pair if way[0] == PIVOT else pair[::-1] for pair in pairs), strict=True)
-        found = translated(options, way, (lines, references), self.work)
-        bleu = found["bleu"]
-        return {
-            "bleu": bleu["value"], "ci95_low": bleu["ci95"][0], "ci95_high": bleu["ci95"][1],
-            "chrf": found["chrf"]["value"],
-        }  # fmt: skip
+        return translated(options, way, (lines, references), self.work)
 
 
 def show(rows: Sequence[Mapping[str, str]]) -> None:

@@ -24,7 +24,6 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from benchmarks.support.kept_rows import Row, append, read_rows
 from benchmarks.support.options import NEEDED, REPEATED, command_line
@@ -86,15 +85,9 @@ class Bench:
         pairs = ["--parallel", f"{asked.lang}={self.text.pairs}"] if with_pairs else []
         changed = (*PAIRS.get(with_pairs, ()), *asked.set)
         folder = asked.work / f"{asked.lang}.{system}.{seed}"
-        epochs = max(1, asked.steps // 200)
-        settings = [
-            part for one in (f"pieces={asked.pieces}", "steps=200", *changed) for part in ("--set", one)
-        ]
         done = muse(
             "train-translator", asked.space, *self.texts(), *pairs,
-            "--encoder", encoder, "--decoder", decoder, *settings,
-            "--epochs", str(epochs), "--patience", str(epochs), "--seed", str(seed),
-            "--rate", str(asked.rate), "--threads", "1", "--out", folder,
+            "--encoder", encoder, "--decoder", decoder, *training(asked, seed, folder, changed),
         )  # fmt: skip
         return ["--model", folder], done.fields["seconds"]["training"]
 
@@ -112,9 +105,8 @@ class Bench:
                 more = self.language_model(way[1]) if system == "words+lm" else []
                 found = translated([*options, *more], way, (sides[place], sides[1 - place]), self.asked.work)
                 yield {
-                    **same, "set": name, "direction": "-".join(way), "bleu": found["bleu"]["value"],
-                    "ci95_low": found["bleu"]["ci95"][0], "ci95_high": found["bleu"]["ci95"][1],
-                    "chrf": found["chrf"]["value"], "commit": commit(), "date": today(),
+                    **same, "set": name, "direction": "-".join(way), **found, "commit": commit(),
+                    "date": today(),
                 }  # fmt: skip
 
     def pairs(self, name: str) -> Pairs:
@@ -126,6 +118,16 @@ class Bench:
     def language_model(self, language: str) -> list[str | Path]:
         """The options that use a language model of the text."""
         return ["--lm", language_model(self.text, self.asked.work, self.asked.lang, language)]
+
+
+def training(asked: argparse.Namespace, seed: int, folder: Path, changed: Sequence[str]) -> list[str]:
+    """The options of muse train-translator that say how long and how it learns, with `changed` settings."""
+    epochs = str(max(1, asked.steps // 200))
+    settings = (f"pieces={asked.pieces}", "steps=200", *changed)
+    return [
+        *(part for one in settings for part in ("--set", one)), "--epochs", epochs, "--patience", epochs,
+        "--seed", str(seed), "--rate", str(asked.rate), "--threads", "1", "--out", str(folder),
+    ]  # fmt: skip
 
 
 def language_model(text: Text, work: Path, other: str, language: str) -> Path:
@@ -142,12 +144,16 @@ def translated(
     way: tuple[str, str],
     lines: tuple[Sequence[str], Sequence[str]],
     work: Path,
-) -> dict[str, Any]:
-    """What muse translate says of the lines, given their translations."""
+) -> Row:
+    """BLEU with its interval, and chrF, of what muse translate makes of lines, given their translations."""
     reference = work / "reference"
     reference.write_text("".join(f"{line}\n" for line in lines[1]), encoding="utf-8")
     words = [*options, "--src", way[0], "--tgt", way[1], "--reference", reference, "--threads", "1"]
-    return muse("translate", *words, lines=lines[0]).fields
+    found = muse("translate", *words, lines=lines[0]).fields
+    low, high = found["bleu"]["ci95"]
+    return {
+        "bleu": found["bleu"]["value"], "ci95_low": low, "ci95_high": high, "chrf": found["chrf"]["value"],
+    }  # fmt: skip
 
 
 def show(rows: Sequence[dict[str, str]]) -> None:

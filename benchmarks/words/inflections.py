@@ -27,7 +27,7 @@ from benchmarks.support.tables import append_rows, commit, heading, today
 from muse.evaluation.score import bootstrap_interval
 from muse.files import read_lexicon
 from muse.ranking.model import read_pretrained
-from muse.ranking.oov import FormAnswers, Targets
+from muse.ranking.oov import FormAnswers, Targets, UnseenWords
 from muse.ranking.train_ranker import learn_answers
 from muse.space import load_space
 from muse.space.inflections import learn_suffix_rules
@@ -118,7 +118,9 @@ def held_out(source: Vectors, target: Vectors, words: Sequence[str], seed: int) 
         if composed:
             forms = rules[0].forms(asked, fewer.index)
             said = FormAnswers.of(np.ones(len(asked), bool), forms, table, target.index, rules[1])
-        columns, _, shares = unseen.answer(asked, made, Targets(*targets), said).padded(np.arange(len(asked)))
+        columns, _, shares = unseen.answer(UnseenWords(asked, made, said), Targets(*targets)).padded(
+            np.arange(len(asked))
+        )
         firsts = zip(columns[:, 0], shares[:, 0], strict=True)
         return [(target.words[column], float(share)) for column, share in firsts]
 

@@ -4,7 +4,7 @@ Both do what the commands `muse induce` and `muse evaluate` do, with their optio
 """
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from os import PathLike
 from pathlib import Path
@@ -23,15 +23,16 @@ from muse.lexicon import Entry, Lexicon
 from muse.options import check_names, takes
 from muse.progress import Progress
 from muse.ranking.induction import InductionConfig, entries
-from muse.ranking.lookup import known_entries
 from muse.ranking.query import direction_of
 from muse.ranking.settings import InducedPairs, Translated
+from muse.ranking.translations import Translation
 from muse.run.runtime import pick_device
 from muse.search.retrieval import Retrieval
 from muse.space import Space, load_space
 from muse.space.derived import AnswersBy
 from muse.space.saving import check_not_an_input
 from muse.text.strings import all_strings
+from muse.translate.text import listed_words
 
 log = logging.getLogger(__name__)
 
@@ -135,8 +136,6 @@ def _way(space: Space, lexicon: Lexicon, given: tuple[str | None, str | None]) -
 
 def opened(space: Space | Path | str, answers: AnswersBy = "all") -> Space:
     """The space, loaded if it is a folder, by CSLS alone if `answers` says so; BadSetting for all else."""
-    if answers not in ("all", "csls"):
-        raise BadSetting(f"answers must be one of all, csls; got {answers!r}")
     if isinstance(space, str | PathLike):
         return load_space(space, device=pick_device("auto"), progress=Progress(), answers=answers)
     if not isinstance(space, Space):
@@ -154,9 +153,10 @@ def induced(
 ) -> tuple[tuple[str, str], Iterator[Entry]]:
     """The two languages of a dictionary of a space, and its entries, most frequent words first."""
     way = direction_of(space, wanted.src, wanted.tgt)
-    only = None
+    only, by = None, as_retrieval(retrieval)
+    terms: Mapping[str, Translation] = {}
     if words is not None:
-        only = known_entries(space, way[0], all_strings(words, "words"), options="src")
-    limits = InductionConfig.of(wanted, only)
+        only, terms = listed_words(space, way, all_strings(words, "words"), by, options="src")
+    limits = InductionConfig.of(wanted, only, terms)
     rng = np.random.default_rng(wanted.seed)
-    return way, entries(space, *way, limits=limits, retrieval=as_retrieval(retrieval), rng=rng)
+    return way, entries(space, *way, limits=limits, retrieval=by, rng=rng)

@@ -229,8 +229,7 @@ def train_vectors(texts: Mapping[str, Path], seed: int, progress: Progress) -> N
             [text], vectors_of(language), language=language, progress=progress,
             config=load("embedding.config").EmbedConfig(seed=seed, threads=torch.get_num_threads()),
         )  # fmt: skip
-        after = f"; {following} follows" if following else ""
-        log.info("%s words in %s, from %s tokens%s", f"{made.words:,}", made.out, f"{made.tokens:,}", after)
+        log.info("%s%s", made, f"; {following} follows" if following else "")
 
 
 def vectors_of(language: str) -> Path:

@@ -16,11 +16,8 @@ from muse.options import part
 
 
 @command(
-    AlignOptions,
-    examples=(
-        "muse align --src fr --tgt en",
-        "muse align --src fr --tgt en --src-emb wiki.fr.vec --tgt-emb wiki.en.vec --out fr-en",
-    ),
+    "muse align --src fr --tgt en",
+    "muse align --src fr --tgt en --src-emb wiki.fr.vec --tgt-emb wiki.en.vec --out fr-en",
     context_settings={"allow_extra_args": True},
 )
 def align(options: AlignOptions) -> int:

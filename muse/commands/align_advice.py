@@ -14,6 +14,7 @@ from muse.api.outcome import FEW_PAIRS, FEW_WORDS, PAIRS, AlignResult, weakest
 from muse.commands.demo import SPACE as DEMO
 from muse.commands.options import as_typed
 from muse.files.space_manifest import ALIGNED, is_space, read_manifest, spaces_in
+from muse.files.vectors.locate import SAMPLE, locate_vectors
 from muse.learn.auto import AUTO_OF_ROWS
 from muse.learn.bilingual import Learned
 from muse.learn.initialise.identical import identical_strings
@@ -116,11 +117,8 @@ class _LeastSure:
                 f"used; {FEW_PAIRS} or more would be good.",
             )
         if supervision is None and len(self.report.learned) == 1:  # a dictionary is of one pair of languages
-            if (space := self._helper()) is not None:
-                yield (
-                    f"Let a space of other text help: {space} knows both languages.",
-                    _again(help_from=space),
-                )
+            if options.help_from is None:
+                yield from self._general_space()
             yield self._give_pairs()
         if count < FEW_WORDS and not cut:
             known = has("fetch") and fewest in load("fetch.published").LANGUAGES
@@ -137,16 +135,25 @@ class _LeastSure:
         first = (f"{', '.join(one.words[:SHOWN_WORDS])} ({one.language})" for one in self._sides)
         yield (f"Check the vectors, whose first words are {' and '.join(first)}.",)
 
-    def _helper(self) -> Path | None:
-        """A space of other text where spaces usually are that is aligned and knows both languages."""
-        if self.options.help_from is not None:
-            return None
+    def _general_space(self) -> Iterator[Remedy]:
+        """Yields how a space of other text may help: one that there is, or of the sample vectors."""
         pair = self.language, self.report.target
         for folder in (*spaces_in(ALIGNED), *filter(is_space, [DEMO])):
             made = read_manifest(folder)
             if {*pair} <= {*made.languages} and made.verdict_on(*pair).label == "aligned":
-                return folder
-        return None
+                known = f"Let a space of other text help: {folder} knows both languages."
+                yield known, _again(help_from=folder)
+                return
+        source, target = (SAMPLE / f"{language}.vec.gz" for language in pair)
+        used = not self.options.src_emb and locate_vectors(self.language) == source
+        if source.is_file() and target.is_file() and not used and not DEMO.exists():
+            made_of = ("--src", pair[0], "--tgt", pair[1], "--src-emb", source, "--tgt-emb", target)
+            align = _muse("align", *made_of, "--out", DEMO)
+            yield (
+                "Let a space of general text help, made of the sample vectors:",
+                align,
+                _again(help_from=DEMO),
+            )
 
     def _give_pairs(self) -> Remedy:
         give = "Give translations"

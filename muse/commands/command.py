@@ -1,6 +1,6 @@
 """A command made of its options: what it takes, help in sections, and what happens around its own work.
 
-    @command(DemoOptions, examples=("muse demo",))
+    @command("muse demo")
     def demo(options: DemoOptions) -> Report:
         \"\"\"Align French and English, and translate a dozen words.\"\"\"
 
@@ -14,11 +14,11 @@ import math
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar, final
+from typing import Any, TypeVar, final, get_type_hints
 
 import click
 from click.core import ParameterSource
@@ -113,15 +113,17 @@ class DeclaredArgument(click.Argument):
 
 
 def command(
-    options: type[T], *, name: str | None = None, examples: Sequence[str], **more: Any
+    *examples: str, name: str | None = None, **more: Any
 ) -> Callable[[Callable[[T], Report | int | None]], click.Command]:
-    """A command that calls the decorated function with its options; the docstring is its help.
+    """A command that calls the decorated function with its `options`, of the class that annotates them.
 
-    It prints the report that is returned; where its fields say that it has not `passed`, the exit code is
-    that of a mapping that failed. `more` is for click.
+    The docstring is its help, which ends with the examples. It prints the report that is returned; where its
+    fields say that it has not `passed`, the exit code is that of a mapping that failed. `more` is for click.
     """
 
     def made(run: Callable[[T], Report | int | None]) -> click.Command:
+        options: type[T] = get_type_hints(run)["options"]
+
         def parameters() -> list[click.Parameter]:
             declared = options_of(options)
             found = [one for option in declared.values() for one in _parameters(option)]

@@ -24,12 +24,10 @@ SPACE = Path("embeddings", "demo")  # not among the spaces that other commands t
 
 
 class DemoOptions(Common):
-    """The options of `muse demo`."""
-
     out: Path = option(SPACE, section="Output", metavar="FOLDER", written=True, help="Folder for the space.")
 
 
-@command(DemoOptions, examples=("muse demo", "muse demo --out demo"))
+@command("muse demo", "muse demo --out demo")
 def demo(options: DemoOptions) -> int:
     """Align French and English, and translate a dozen words.
 

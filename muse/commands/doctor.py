@@ -3,7 +3,6 @@
 import importlib.util
 import os
 import platform
-import re
 from contextlib import suppress
 from typing import Any, cast
 
@@ -17,31 +16,36 @@ from muse.options import Common, Threads, option
 PACKAGES = (
     "numpy scipy scikit-learn torch faiss-cpu faiss-gpu fasttext-community rapidfuzz sacremoses click".split()
 )
-# What each extra is for.
+# What each extra is for, and the commands that take it.
 PURPOSES = {
-    "embed": "muse embed: a warning of other languages in a text; texts in Parquet",
-    "eval": "BLEU and chrF of muse translate; the classifier of muse evaluate",
-    "exchange": "gensim, pandas and sentence-transformers: muse.exchange, muse export",
-    "gpu": "faiss on the GPU, as one of two ways to search there",
-    "lemmas": "muse induce --group simplemma: lemmas that are known, in place of learned ones",
-    "networks": "word pieces of the sentence encoders that muse train learns from text",
-    "parquet": "Parquet: muse export, muse encode, and vectors to read",
-    "ray": "more than one machine: muse encode, muse mine and muse induce with --ray",
-    "segment": "the words of Chinese, Japanese, Thai, Khmer, Lao and Burmese, written without spaces",
-    "spacy": "vectors of spaCy pipelines, to read and as muse export writes them",
-    "tables": "Excel sheets and Parquet: muse translate --out, muse induce, muse terms, dictionaries",
-    "transformers": "a Hugging Face encoder as the backbone: muse train --backbone",
-    "web": "muse serve: the explorer in the browser",
+    "embed": ("a warning of other languages in a text", "embed align terms"),
+    "eval": ("BLEU and chrF of translations", "translate evaluate"),
+    "exchange": ("gensim, pandas, ONNX and safetensors, in Python and in files", "align export"),
+    "gpu": ("faiss on the GPU, as one of two ways to search there", ""),
+    "lemmas": ("lemmas that are known, in place of learned ones (--group simplemma)", "induce"),
+    "networks": ("word pieces of networks that are learned from text", "train train-translator"),
+    "parquet": ("Parquet, to read and to write", "align embed encode export map"),
+    "ray": ("more than one machine (--ray)", "encode induce link mine"),
+    "segment": (
+        "the words of Chinese, Japanese, Thai, Khmer, Lao and Burmese, written without spaces",
+        "align align-texts embed encode evaluate index-text link mine terms train train-lm train-translator "
+        "translate",
+    ),
+    "spacy": ("vectors of spaCy pipelines, to read and to write", "align export"),
+    "tables": ("Excel sheets and Parquet", "align align-texts evaluate induce neighbours terms translate"),
+    "transformers": (
+        "a Hugging Face encoder, as --encoder or --backbone",
+        "align align-texts carry-labels encode evaluate link mine train",
+    ),
+    "web": ("the explorer in the browser", "serve"),
 }
 
 
 class DoctorOptions(Common, Threads):
-    """The options of `muse doctor`."""
-
     task: str | None = option(None, argument=True, metavar="[COMMAND]")
 
 
-@command(DoctorOptions, examples=("muse doctor", "muse doctor serve"))
+@command("muse doctor", "muse doctor serve")
 def doctor(options: DoctorOptions) -> Report:
     """Print what is installed and what is missing.
 
@@ -68,7 +72,8 @@ def doctor(options: DoctorOptions) -> Report:
     ]
     for one in found["extras"]:
         state = f"missing {', '.join(one['missing'])}: {one['advice']}" if one["missing"] else "installed"
-        shown.append((one["name"], f"{state} ({one['purpose']})"))
+        by = f": muse {', '.join(one['commands'])}" if one["commands"] else ""
+        shown.append((one["name"], f"{state} ({one['purpose']}{by})"))
     return found, [f"{name:12}  {text}" for name, text in shown]
 
 
@@ -78,15 +83,15 @@ def _lacking(task: str, found: dict[str, Any]) -> list[str]:
     names = cast(click.Group, context.command).list_commands(context)
     if task not in names:
         raise click.UsageError(f"COMMAND must be one of {', '.join(names)}; got {task!r}.")
-    lacking = [
-        f"{', '.join(one['missing'])} missing ({one['purpose']}): {one['advice']}"
-        for one in found["extras"]
-        if one["missing"] and re.search(rf"muse {task}(?![\w-])", one["purpose"])
-    ]
+    lacking = []
     if task in ("align", "demo") and not any(found["vectors"].values()):
         folders = " or ".join(found["vectors"])
         lacking.append(f"no vectors in {folders}: run muse fetch, or give texts (--src-text, --tgt-text)")
-    return lacking
+    return lacking + [
+        f"{', '.join(one['missing'])} missing ({one['purpose']}): {one['advice']}"
+        for one in found["extras"]
+        if one["missing"] and task in one["commands"]
+    ]
 
 
 def examine() -> dict[str, Any]:
@@ -124,12 +129,14 @@ def examine() -> dict[str, Any]:
 
 
 def extras() -> list[dict[str, Any]]:
-    """Every extra: what it is for, those of its packages that are missing, and what installs these."""
+    """Every extra: what for and for which commands, which of its packages are missing, what installs them."""
     found = []
     for name, packages in EXTRAS.items():
         missing = [package for package in packages if not _installed(package)]
         advice = install_extra(name) if missing else ""
-        found.append({"name": name, "purpose": PURPOSES[name], "missing": missing, "advice": advice})
+        purpose, commands = PURPOSES[name]
+        said = {"purpose": purpose, "commands": commands.split(), "missing": missing, "advice": advice}
+        found.append({"name": name, **said})
     return found
 
 
@@ -139,6 +146,6 @@ def _installed(package: str) -> bool:
     if package == "faiss-gpu":
         return installed_faiss().gpu  # any build of faiss will do that searches on a GPU
     try:
-        return importlib.util.find_spec(package) is not None
+        return importlib.util.find_spec(package.replace("-", "_")) is not None
     except (ImportError, ValueError):  # ValueError: a module without a spec stands in for it
         return False

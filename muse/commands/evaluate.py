@@ -74,8 +74,6 @@ class WordsOptions(
     Threads,
     Common,
 ):
-    """The options of `muse evaluate words`."""
-
     dictionary: Path = option(section="Input", help="Gold translations, a pair on each line.")
     against: Path | None = option(
         None, section="What it measures", metavar="SPACE",
@@ -87,11 +85,8 @@ class WordsOptions(
 
 
 @command(
-    WordsOptions,
-    examples=(
-        "muse evaluate words embeddings/aligned/fr-en --dictionary gold.txt",
-        "muse evaluate words SPACE --dictionary gold.txt --retrieval nn --retrieval csls",
-    ),
+    "muse evaluate words embeddings/aligned/fr-en --dictionary gold.txt",
+    "muse evaluate words SPACE --dictionary gold.txt --retrieval nn --retrieval csls",
 )
 def words(options: WordsOptions) -> Report:
     """P@1, P@5, P@10, MRR and MAP of word translation.
@@ -195,19 +190,14 @@ def _hubness(space: Space, way: tuple[str, str], options: WordsOptions) -> tuple
 
 
 class SimilarityOptions(OneSpace, Languages, Seed, Device, Threads, Common):
-    """The options of `muse evaluate similarity`."""
-
     pairs: Path = option(
         section="Input", help="A table of two words and a rating; of words of one language, --src is --tgt."
     )
 
 
 @command(
-    SimilarityOptions,
-    examples=(
-        "muse evaluate similarity embeddings/aligned/fr-en --pairs rated.tsv",
-        "muse evaluate similarity SPACE --pairs wordsim353.csv --src en --tgt en --json",
-    ),
+    "muse evaluate similarity embeddings/aligned/fr-en --pairs rated.tsv",
+    "muse evaluate similarity SPACE --pairs wordsim353.csv --src en --tgt en --json",
 )
 def similarity(options: SimilarityOptions) -> Report:
     """Correlation of cosines with rated word pairs."""
@@ -229,8 +219,6 @@ def similarity(options: SimilarityOptions) -> Report:
 
 
 class RowsOptions(OneSpace, Languages, MeasuredBy, Backend, Seed, Device, Threads, Common):
-    """The options of `muse evaluate rows`."""
-
     pairs: Path | None = option(
         None, section="Input",
         help="Two ids on each line, separated by a tab: rows that belong together.",
@@ -261,11 +249,8 @@ class RowsOptions(OneSpace, Languages, MeasuredBy, Backend, Seed, Device, Thread
 
 
 @command(
-    RowsOptions,
-    examples=(
-        "muse evaluate rows embeddings/aligned/old-new --pairs ids.tsv",
-        "muse evaluate rows SPACE --source old-test.npy --target new-test.npy",
-    ),
+    "muse evaluate rows embeddings/aligned/old-new --pairs ids.tsv",
+    "muse evaluate rows SPACE --source old-test.npy --target new-test.npy",
 )
 def rows(options: RowsOptions) -> Report:
     """P@1, mean rank and mean cosine of unlabelled vectors.

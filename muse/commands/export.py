@@ -109,11 +109,8 @@ class ExportOptions(OneSpace, Common, Seed, Device, Threads, Backend):
 
 
 @command(
-    ExportOptions,
-    examples=(
-        "muse export embeddings/aligned/fr-en --format text --out vectors",
-        "muse export SPACE --format torch --src fr --tgt en --out tables.pt",
-    ),
+    "muse export embeddings/aligned/fr-en --format text --out vectors",
+    "muse export SPACE --format torch --src fr --tgt en --out tables.pt",
 )
 def export(options: ExportOptions) -> Report:
     """Write a SPACE as files for other systems.

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from muse.files.lexicons import Write
     from muse.lexicon import Entry
     from muse.ranking.induction import InductionConfig
+    from muse.ranking.translations import Translation
     from muse.search.approximate import Approximation, Recall
     from muse.space import Space
 
@@ -66,11 +67,8 @@ class InduceOptions(
 
 
 @command(
-    InduceOptions,
-    examples=(
-        "muse induce embeddings/aligned/fr-en --out fr-en.txt",
-        "muse induce SPACE --src fr --tgt en --words words.txt --top 3 --out fr-en.csv",
-    ),
+    "muse induce embeddings/aligned/fr-en --out fr-en.txt",
+    "muse induce SPACE --src fr --tgt en --words words.txt --top 3 --out fr-en.csv",
 )
 def induce(options: InduceOptions) -> Report:
     """Write a bilingual dictionary induced from a SPACE.
@@ -78,9 +76,9 @@ def induce(options: InduceOptions) -> Report:
     The most frequent words come first, each with its best translations.
     """
     from muse.ranking.induction import InductionConfig
-    from muse.ranking.lookup import known_entries
     from muse.run.memory import peak_memory_mb
     from muse.search.approximate import Approximation, worst
+    from muse.search.retrieval import Retrieval
 
     out, form = options.out, options.form or _form(options.out, on_cluster=options.ray is not None)
     if options.group is not None and options.ray is not None:
@@ -90,10 +88,14 @@ def induce(options: InduceOptions) -> Report:
     approximation = Approximation(options.search, options.seed, recalls.append)
     loaded = open_space(options.space, options.device, options.quiet, approximation, options.answers)
     way = choose_direction(loaded, options.src, options.tgt)
-    only = None
+    only, retrieval = None, Retrieval(options.retrieval, backend=options.backend)
+    terms: Mapping[str, Translation] = {}
     if listed is not None:
-        only = known_entries(loaded, way[0], listed, advice="; muse translate --words names all")
-    limits = InductionConfig.of(options, only)
+        from muse.translate.text import listed_words
+
+        advice = "; muse translate --words names all"
+        only, terms = listed_words(loaded, way, listed, retrieval, advice=advice)
+    limits = InductionConfig.of(options, only, terms)
     wanted = [_Wanted(out, way, limits)]
     more: dict[str, Any] = {}
     if options.ray is not None:
@@ -148,7 +150,7 @@ class _Wanted(NamedTuple):
     def words(self, space: Space) -> Sequence[str]:
         """The source words that are looked up."""
         words, only = space.vectors(self.way[0]).words[: self.limits.source_max], self.limits.only
-        return words if only is None else [word for word in words if word in only]
+        return words if only is None else [*(word for word in words if word in only), *self.limits.terms]
 
 
 def _form(out: Path, *, on_cluster: bool) -> str:

@@ -50,12 +50,9 @@ class MapOptions(OneSpace, Common, Threads):
 
 
 @command(
-    MapOptions,
+    "muse map embeddings/aligned/fr-en --lang fr --vectors new.vec --out new-mapped.vec",
+    "muse map SPACE --lang fr --vectors wiki.fr.bin --words new.txt",
     name="map",
-    examples=(
-        "muse map embeddings/aligned/fr-en --lang fr --vectors new.vec --out new-mapped.vec",
-        "muse map SPACE --lang fr --vectors wiki.fr.bin --words new.txt",
-    ),
 )
 def map_words(options: MapOptions) -> Report | None:
     """Map words that were not in training into a SPACE.

@@ -41,8 +41,6 @@ class NearWords:
 
 
 class NeighboursOptions(TableOptions, Backend, Device, Threads, Common):
-    """The options of `muse neighbours`."""
-
     space: Path = option(argument=True)
     words: tuple[str, ...] = option((), argument=True, metavar="[WORD]...")
     lang: str | None = option(
@@ -55,11 +53,8 @@ class NeighboursOptions(TableOptions, Backend, Device, Threads, Common):
 
 
 @command(
-    NeighboursOptions,
-    examples=(
-        "muse neighbours embeddings/aligned/fr-en roi reine",
-        "muse neighbours SPACE --lang en --words words.txt --top 5 --out near.csv",
-    ),
+    "muse neighbours embeddings/aligned/fr-en roi reine",
+    "muse neighbours SPACE --lang en --words words.txt --top 5 --out near.csv",
 )
 def neighbours(options: NeighboursOptions) -> None:
     """Print the nearest words of each WORD in its own language.

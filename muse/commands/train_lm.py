@@ -9,8 +9,6 @@ from muse.options import Common, option
 
 
 class LanguageModelOptions(Common):
-    """The options of `muse train-lm`."""
-
     texts: tuple[Path, ...] = option(argument=True, metavar="TEXT...")
     lang: str = option(section="Input", metavar="LANG", help="Language of the text.")
     order: int = option(3, section="Learning", least=1, most=6, help="Length of the longest n-grams.")
@@ -18,12 +16,8 @@ class LanguageModelOptions(Common):
 
 
 @command(
-    LanguageModelOptions,
-    name="train-lm",
-    examples=(
-        "muse train-lm text.en --lang en --out en.arpa",
-        "muse train-lm a.en b.en.gz --lang en --order 4 --out en.arpa.gz",
-    ),
+    "muse train-lm text.en --lang en --out en.arpa",
+    "muse train-lm a.en b.en.gz --lang en --order 4 --out en.arpa.gz",
 )
 def train_lm(options: LanguageModelOptions) -> Report:
     """Train an n-gram language model on TEXT files.

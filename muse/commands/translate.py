@@ -89,8 +89,6 @@ class ModelOptions(OptionSet):
 class TranslateOptions(
     Languages, TableOptions, ModelOptions, Answered, OwnTranslations, Retrieved, Seed, Device, Threads, Common
 ):
-    """The options of `muse translate`."""
-
     space: Path | None = option(None, argument=True)
     words: tuple[str, ...] = option((), argument=True, metavar="[WORD]...")
     reference: Path | None = option(
@@ -131,11 +129,8 @@ class TranslateOptions(
 
 
 @command(
-    TranslateOptions,
-    examples=(
-        "muse translate embeddings/aligned/fr-en maison roi",
-        "muse translate SPACE --words words.txt --top 3 --out words.csv",
-    ),
+    "muse translate embeddings/aligned/fr-en maison roi",
+    "muse translate SPACE --words words.txt --top 3 --out words.csv",
 )
 def translate(options: TranslateOptions) -> None:
     """Translate each WORD, or the text on stdin (< FILE).
@@ -277,22 +272,14 @@ class _Asked:
         }
 
     def is_text(self, word: str) -> bool:
-        """Whether a word is several that are no entry; ids of unlabelled vectors never are."""
-        from muse.ranking.lookup import lookup_entry
+        """Whether a word is several that are nowhere an entry."""
+        from muse.ranking.lookup import is_term
 
         return (
-            len(word.split()) > 1
-            and self.source.frequency_ordered
-            and lookup_entry(word, self.source) is None
+            is_term(word, self.source)
             and not (self.glossary is not None and self.glossary.term(word).translations)
             and not (self.new_words is not None and self.new_words.has(word))
         )
-
-    def knows_some_word_of(self, term: str) -> bool:
-        """Whether a word of a term is an entry."""
-        from muse.ranking.lookup import lookup_entry
-
-        return any(lookup_entry(word, self.source) is not None for word in term.split())
 
 
 def _show_words(asked: _Asked, words: Sequence[str]) -> None:
@@ -356,16 +343,16 @@ def _write_words(asked: _Asked, words: Sequence[str], table: TablePlace) -> None
         from muse.files.tables import check_rows
 
         check_rows(table.out, table.form, len(words))
-    terms = [word for word in words if asked.is_text(word) and asked.knows_some_word_of(word)]
-    composed = dict(zip(terms, asked.translator().translate(terms), strict=True)) if terms else {}
+    terms = [word for word in words if asked.is_text(word)]
+    composed = asked.translator().terms(terms) if terms else {}
 
     def rows(found: Translations) -> Sequence[Row]:
         """The rows of a word, or the row of a term of several words."""
-        if found.word in composed:
-            made = composed[found.word], 1, None, None, "weak", None
+        if (one := composed.get(found.word)) is not None:
+            made = one.target, one.rank, one.probability, None, one.grade or "weak", one.score
             return [(found.word, *made, found.word, None, "translated word by word", None, None)]
-        text, place = source.text_of(found.form or ""), source.index.get(found.form or "")
-        known = found.form, place + 1 if place is not None and source.frequency_ordered else None
+        text = source.text_of(found.form or "")
+        known = found.form, source.frequency_rank(source.index.get(found.form or ""))
         return [
             (
                 found.word, one.target, one.rank, one.probability, one.mutual, one.grade, one.score,

@@ -14,8 +14,6 @@ log = logging.getLogger(__name__)
 
 
 class EmbedOptions(EmbedConfig, Common):
-    """The options of `muse embed`."""
-
     texts: tuple[Path, ...] = option(argument=True, metavar="TEXT...")
     lang: str = option(section="Input", metavar="LANG", help="Language of the text.")
     column: str | None = option(
@@ -34,11 +32,8 @@ class EmbedOptions(EmbedConfig, Common):
 
 
 @command(
-    EmbedOptions,
-    examples=(
-        "muse embed wiki.fr.txt --lang fr --out embeddings/fr.vec",
-        "muse embed a.txt b.txt.gz --lang sw --out embeddings/sw.vec --model sw.bin",
-    ),
+    "muse embed wiki.fr.txt --lang fr --out embeddings/fr.vec",
+    "muse embed a.txt b.txt.gz --lang sw --out embeddings/sw.vec --model sw.bin",
 )
 def embed(options: EmbedOptions) -> None:
     """Train word vectors on TEXT with fastText.
@@ -61,7 +56,5 @@ def embed(options: EmbedOptions) -> None:
     if options.as_json:
         echo(json.dumps(made.as_json(), ensure_ascii=False))
         return
-    read = "once" if made.epochs == 1 else f"{made.epochs} times"
-    units = f" and {made.units:,} units" if made.units else ""
-    echo(f"{made.words:,} words{units} in {made.out}, from {made.tokens:,} tokens, read {read}")
+    echo(str(made))
     log.info("next: muse align --src %s --tgt LANG --src-emb %s", options.lang, made.out)

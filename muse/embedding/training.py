@@ -95,6 +95,12 @@ class Embedded:
     warnings: tuple[str, ...]
     units: int = 0
 
+    def __str__(self) -> str:
+        """The line to print."""
+        units = f" and {self.units:,} units" if self.units else ""
+        read = "once" if self.epochs == 1 else f"{self.epochs} times"
+        return f"{self.words:,} words{units} in {self.out}, from {self.tokens:,} tokens, read {read}"
+
     def as_json(self) -> dict[str, Any]:
         """The fields that `--json` shows."""
         seconds = {name: round(value, 2) for name, value in self.seconds.items()}

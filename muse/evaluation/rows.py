@@ -55,7 +55,6 @@ class RowsScore(score.JsonScore):
     signature: score.Signature
 
     def __str__(self) -> str:
-        """The lines to print."""
         rank = score.with_interval(self.mean_rank, self.mean_rank_ci95)
         return (
             f"{score.Score('P@1', self.p_at_1, self.ci95, self.signature)}\n"
@@ -138,7 +137,6 @@ class Sufferer:
     mapped: tuple[str, str]
 
     def __str__(self) -> str:
-        """The line to print."""
         rows = (self.query, self.text), self.native, self.mapped
         query, native, mapped = (f"{name} ({text})" if text else name for name, text in rows)
         return f"  {self.recall_at_10:.0f} %  {query}: natively {native}, mapped {mapped}"
@@ -170,7 +168,6 @@ class StoreScore:
         return {**score.json_fields(self, "worst"), "worst": [asdict(one) for one in self.worst]}
 
     def __str__(self) -> str:
-        """The lines to print."""
         left = f", {self.learned} left out: the map learned from them" if self.learned else ""
         at_1 = score.with_interval(self.recall_at_1, self.recall_at_1_ci95)
         return "\n".join((

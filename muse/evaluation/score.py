@@ -49,7 +49,6 @@ class Signature:
     version: str = __version__
 
     def __str__(self) -> str:
-        """The parts in one line."""
         parts = [
             self.retrieval, self.direction, self.normalisation, self.method,
             "" if self.seed is None else f"seed:{self.seed}",

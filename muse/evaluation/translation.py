@@ -23,7 +23,6 @@ class Quality:
     signature: str
 
     def __str__(self) -> str:
-        """The line to print."""
         return f"{self.name} = {with_interval(self.value, self.ci95, 2)} | {self.signature}"
 
 

@@ -58,7 +58,6 @@ class GroupScore(JsonScore):
     queries: int
 
     def __str__(self) -> str:
-        """The line to print."""
         return f"{self.name:12} P@1 = {with_interval(self.p_at_1, self.ci95)}, {self.queries}"
 
 
@@ -317,7 +316,6 @@ class Comparison(JsonScore):
     only_second: int
 
     def __str__(self) -> str:
-        """The line to print."""
         low, high = self.ci95
         return (
             f"difference = {self.difference:+.1f} [{low:+.1f}, {high:+.1f}], p = {self.p_value:.4f}; "

@@ -14,8 +14,6 @@ from muse.options import Common, Languages, OneSpace, option
 
 
 class IndexTextOptions(OneSpace, Languages, Common):
-    """The options of `muse index-text`."""
-
     src_text: tuple[Path, ...] = option(
         (), section="Input", help="Text of --src: a file, or a folder of files; may be repeated."
     )
@@ -29,12 +27,8 @@ class IndexTextOptions(OneSpace, Languages, Common):
 
 
 @command(
-    IndexTextOptions,
-    name="index-text",
-    examples=(
-        "muse index-text SPACE --src-text novels.fr.txt --tgt-text novels.en.txt.gz",
-        "muse index-text SPACE --src fr --src-text texts/",
-    ),
+    "muse index-text SPACE --src-text novels.fr.txt --tgt-text novels.en.txt.gz",
+    "muse index-text SPACE --src fr --src-text texts/",
 )
 def index_text(options: IndexTextOptions) -> Report:
     """Index sentences of your texts as examples of words.

@@ -18,8 +18,6 @@ WHAT = "What it downloads"
 
 
 class FetchOptions(Common):
-    """The options of `muse fetch`."""
-
     kind: str | None = option(None, argument=True, metavar="[KIND]")
     names: tuple[str, ...] = option((), argument=True, metavar="[LANG | SRC-TGT]...")
     source: Literal["cc", "wiki"] = option(
@@ -46,10 +44,7 @@ class FetchOptions(Common):
     )
 
 
-@command(
-    FetchOptions,
-    examples=("muse fetch vectors fr en", "muse fetch dictionary fr-en --part test --accept-non-commercial"),
-)
+@command("muse fetch vectors fr en", "muse fetch dictionary fr-en --part test --accept-non-commercial")
 def fetch(options: FetchOptions) -> None:
     """Download published word vectors or dictionaries.
 

@@ -388,6 +388,7 @@ def _gensim_command(file: Beginning) -> str:
 
 _PICKLE = rb"\x80[\x02-\x05]|c[A-Za-z_][\w.]*\n[A-Za-z_]\w*\n|\(i[\w.]+\n\w+\n|\([dl]p\d+\n|[}\])(]q[\0-\x05]"
 _LAST_NUMBER = rb"(?![^\n]*\s[-+.\d]+(?:[eE][-+]?\d+)?\s*(?:\n|\Z))"  # not as a line of vectors ends
+_GETTEXT = _matches(rb'(?:[^\n]*\n)??msgid\s+"')
 _XML = _LAST_NUMBER + rb"\0*[\xef\xbb\xbf\xff\xfe\0 \t\r\n]*<\0?(?:\?\0?x\0?m\0?l|T\0?E\0?I[\s\0>.]"
 _XML += rb"|t\0?[mb]\0?x[\s\0>]|m\0?a\0?r\0?t\0?i\0?f[\s\0>]|!\0?D\0?O\0?C\0?T|h\0?t\0?m\0?l[\s\0>])"
 
@@ -587,7 +588,7 @@ KINDS = (
         ("rtf", "a document (RTF)", False, "pandoc -f rtf -t plain --wrap=none {file}",
          _matches(rb"\{\\rtf")),
         ("po", "messages of gettext", False, r"""sed -nE 's/^msgstr(\[[0-9]\])? "(.+)"$/\2/p' {file}""",
-         _matches(rb'(?:[^\n]*\n)??msgid\s+"')),
+         _GETTEXT),
         ("lrc", "lyrics (LRC)", False, r"sed 's/\[[^]]*\]//g' {file}", _all_lines(r"\[\w+:[^\]]*\]")),
         ("html", "a web page", False, "w3m -dump -T text/html {file}",
          _matches(rb"\s*<(?:!doctype html|html|head|body)\b")),
@@ -615,7 +616,7 @@ KINDS = (
          looks=lambda file: file.path.suffix == ".gls"
          or re.match(rb"\s*#(?:(?:stripmethod|sametypesequence|bookname)=|## Glossary)", file.head)),
     Kind("gettext", "a catalogue of gettext", (), "convert it: po2csv {file} OUT.csv",
-         wanted=(DICTIONARY, TABLE), looks=_matches(rb'(?:.*\n)??msgid\s+"[^\n]*\n(?:"[^\n]*\n)*msgstr')),
+         wanted=(DICTIONARY, TABLE), looks=_GETTEXT),
     Kind("cedict", "CC-CEDICT or EDICT", (), _PYGLOSSARY, wanted=(DICTIONARY,),
          looks=_all_lines(r"\S+ (?:\S+ )?\[[^\]]*\] /.*/ *\r?$")),
     Kind("moses", "a phrase table of Moses", (), "give lex.f2e, which lies beside it", wanted=(DICTIONARY,),

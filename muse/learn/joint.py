@@ -90,7 +90,6 @@ class Joint:
     changes: tuple[Change, ...]
 
     def __str__(self) -> str:
-        """The result in one line."""
         kept = "kept" if self.weight else "not kept"
         return f"{kept}; held-out pairs recovered: {', '.join(map(str, self.changes))}"
 

@@ -7,7 +7,7 @@ Gold links are sure, S, or possible, P, of which the sure ones are part. With th
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,17 +33,33 @@ class GoldLinks:
     possible: Pairs
 
 
-def read_gold(path: Path, sentences: int) -> list[GoldLinks]:
-    """The gold links of so many pairs of sentences: lines of `i-j` and `ipj`, or the format of NAACL 2003.
+@dataclass(frozen=True)
+class GoldFile:
+    """The gold links of a file by the pair of sentences, from 0, and how many pairs it has or `numbered`."""
+
+    path: Path
+    links: Mapping[int, GoldLinks]
+    count: int
+    numbered: bool = False
+
+    def of(self, sentences: int) -> list[GoldLinks]:
+        """Those of so many pairs; Mismatch for another number, but that of numbered ones some may lack."""
+        lacking = self.numbered and self.count < sentences
+        check_count(self.path, sentences if lacking else self.count, sentences)
+        return [self.links.get(number, _gold([])) for number in range(sentences)]
+
+
+def read_gold(path: Path) -> GoldFile:
+    """The gold links of a file: lines of `i-j` and `ipj`, or the format of NAACL 2003.
 
     The latter has `sentence i j`, and S or P, on each line, counted from 1. In the former a place 0 anywhere
-    says that places are counted from 0, else they are from 1. Mismatch if there are more or fewer sentences.
+    says that places are counted from 0, else they are from 1.
     """
     lines = list(read_lines(path))
     if not any(map(str.strip, lines)):
         raise BadFile(f"{path}: expected gold links, got {len(lines)} empty lines; check its name")
     if any(map(_NAACL.fullmatch, lines[:100])):
-        return _of_naacl(path, lines, sentences)
+        return _of_naacl(path, lines)
     found = list[list[tuple[int, str, int]]]()
     for number, line in enumerate(lines, 1):
         links = []
@@ -55,9 +71,9 @@ def read_gold(path: Path, sentences: int) -> list[GoldLinks]:
                 )
             links.append((int(match[1]), match[2], int(match[3])))
         found.append(links)
-    check_count(path, len(found), sentences)
     first = 0 if any(0 in (i, j) for links in found for i, _, j in links) else 1
-    return [_gold([(i - first, kind == "-", j - first) for i, kind, j in links]) for links in found]
+    read = (_gold([(i - first, kind == "-", j - first) for i, kind, j in links]) for links in found)
+    return GoldFile(path, dict(enumerate(read)), len(found))
 
 
 def check_count(path: Path, got: int, sentences: int) -> None:
@@ -74,7 +90,7 @@ def _gold(links: Sequence[tuple[int, bool, int]]) -> GoldLinks:
     return GoldLinks(sure, sure | {(i, j) for i, _, j in links})
 
 
-def _of_naacl(path: Path, lines: Sequence[str], sentences: int) -> list[GoldLinks]:
+def _of_naacl(path: Path, lines: Sequence[str]) -> GoldFile:
     found: dict[int, list[tuple[int, bool, int]]] = {}
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -85,13 +101,8 @@ def _of_naacl(path: Path, lines: Sequence[str], sentences: int) -> list[GoldLink
                 f"got {line[:40]!r}; correct the line"
             )
         sentence, i, j = (int(one) - 1 for one in match.group(1, 2, 3))
-        if sentence >= sentences:
-            raise BadFile(
-                f"{path}:{number}: expected links of {sentences} pairs of sentences, got one of pair "
-                f"{sentence + 1}; give the sentences that belong to it"
-            )
         found.setdefault(sentence, []).append((i, match[4] != "P", j))
-    return [_gold(found.get(number, [])) for number in range(sentences)]
+    return GoldFile(path, {one: _gold(links) for one, links in found.items()}, max(found) + 1, numbered=True)
 
 
 def check_gold(gold: Sequence[GoldLinks], lengths: Sequence[tuple[int, int]], path: Path) -> None:
@@ -128,7 +139,6 @@ class LinkScore(JsonScore):
     signature: Signature
 
     def __str__(self) -> str:
-        """The lines to print."""
         rest = ", ".join(
             f"{name} {with_interval(value, ci95)}"
             for name, value, ci95 in (
@@ -179,7 +189,6 @@ class ComparedLinks:
     p: float
 
     def __str__(self) -> str:
-        """The line to print."""
         return f"AER {self.difference:+.1f} [{self.ci95[0]:+.1f}, {self.ci95[1]:+.1f}], p = {self.p:.3f}"
 
 

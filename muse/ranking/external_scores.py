@@ -20,7 +20,7 @@ are the log of the ratio of both rates.
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -84,6 +84,7 @@ class ExternalScores(TwoWay):
     rows: Numbers
     scores_back: Matrix
     vectors: ComparableVectors | None = None
+    warned: set[str] = field(default_factory=set)  # of what; the other direction has the same set
 
     @classmethod
     def of_vectors(cls, source: Matrix, target: Matrix) -> ExternalScores:
@@ -155,13 +156,14 @@ class ExternalScores(TwoWay):
         return found
 
     def warn_of_distances(self, rows: Numbers, columns: Numbers, shares: Matrix | Flags, kind: str) -> None:
-        """Log a warning if translations (c,), of a `kind`, of which these shares are right, score low."""
+        """Log a warning, but one, if translations (c,) of a `kind`, of these shares right, score low."""
         listed, rank = (self.columns[rows] >= 0).sum(axis=1), self.ranks(rows, columns)[0]
         told = (listed > 1) & (rank < LISTED) & (shares > 0)
         if told.sum() < LEAST_COMPARED:
             return
         place = float(np.average(rank[told] / (listed[told] - 1), weights=shares[told]))
-        if place > LATE:
+        if place > LATE and not self.warned:
+            self.warned.add(kind)
             log.warning(
                 "--evidence: %d %s have low scores among those of their word (mean place %.2f of 0 to 1): "
                 "higher scores must be better; in place of distances write 1 - distance",

@@ -117,7 +117,7 @@ def grouped(entries: Iterable[Entry], space: Space, way: tuple[str, str], by: st
 def _heads(space: Space, language: str, words: Collection[str], by: str) -> Mapping[str, str]:
     """The headword of each of some words of a language."""
     vectors = space.vectors(language)
-    places = sorted(vectors.index[word] for word in words)
+    places = sorted(vectors.index[word] for word in words if word in vectors.index)  # not terms of several
     some = [vectors.words[place] for place in places]
     if by == "simplemma":
         heads = known_headwords(some, language)
@@ -125,4 +125,5 @@ def _heads(space: Space, language: str, words: Collection[str], by: str) -> Mapp
         rules = find_rules(space, language)
         upward = upward_rules(vectors.words[:LEARNED_FROM], rules)
         heads = learn_headwords(some, np.asarray(vectors.matrix)[places], rules, upward)
-    return {word: some[head] for word, head in zip(some, heads.tolist(), strict=True)}
+    known = {word: some[head] for word, head in zip(some, heads.tolist(), strict=True)}
+    return {word: known.get(word, word) for word in words}

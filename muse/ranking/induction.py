@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from muse.ranking.model import ANSWERS
 from muse.ranking.probability import calibrate_space, find_calibration
 from muse.ranking.ranker import Ranker
 from muse.ranking.settings import InducedPairs
+from muse.ranking.translations import Translation
 from muse.search.approximate import Approximation
 from muse.search.retrieval import Retrieval, check_count
 from muse.space import Space
@@ -32,7 +33,7 @@ class InductionConfig:
     `source_max` and `target_max` limit the dictionary to the most frequent words; None means all.
     `min_probability` drops less probable pairs, which requires a calibration, and so does `precision`, which
     keeps the surest, as many as have this mean probability in percent. `only` are the source words that a
-    list names; None means all.
+    list names, None means all, and `terms` what it has of several words, which follow.
     """
 
     top: int = 1
@@ -42,15 +43,18 @@ class InductionConfig:
     min_probability: float | None = None
     precision: float | None = None
     only: frozenset[str] | None = None
+    terms: Mapping[str, Translation] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, options: InducedPairs, only: frozenset[str] | None) -> InductionConfig:
+    def of(
+        cls, options: InducedPairs, only: frozenset[str] | None, terms: Mapping[str, Translation]
+    ) -> InductionConfig:
         """The pairs that the options ask for."""
         source, target = (
             options.max_vocab if one is None else one for one in (options.src_max, options.tgt_max)
         )
         surest = options.min_probability, options.precision
-        return cls(options.top, options.mutual, source, target, *surest, only)
+        return cls(options.top, options.mutual, source, target, *surest, only, terms)
 
     def reversed(self) -> InductionConfig:
         """These limits for the other direction."""
@@ -119,6 +123,9 @@ def entries(
             yield from entries_of(ranker, rows, limits=limits, back=back)
             done += len(rows)
             tick(done)
+    for word, one in limits.terms.items():
+        if not limits.mutual and (one.probability or 0.0) >= (limits.min_probability or 0.0):
+            yield Entry(word, *one, one.rank, one.probability)
 
 
 def _least_of_surest(
@@ -173,7 +180,7 @@ def entries_of(
     for row, column, score, rank, share in zip(*(part[kept].tolist() for part in parts), strict=True):
         yield Entry(
             source.words[row], target.words[column], score, rank, None if share != share else share,
-            frequency_rank=row + 1 if source.frequency_ordered else None,
+            frequency_rank=source.frequency_rank(row),
         )  # fmt: skip
 
 

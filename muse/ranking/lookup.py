@@ -216,6 +216,11 @@ def not_found(space: Space, language: str, word: str, options: str = "--src and 
     return f"{word!r} is {reason_unknown(vectors, others, close, options)}"
 
 
+def is_term(word: str, vectors: Vectors) -> bool:
+    """Whether a word is several that are no entry; ids of unlabelled vectors never are."""
+    return len(word.split()) > 1 and vectors.frequency_ordered and lookup_entry(word, vectors) is None
+
+
 def known_entries(
     space: Space, language: str, words: Sequence[str], *, options: str = "--src and --tgt", advice: str = ""
 ) -> frozenset[str]:
@@ -226,7 +231,7 @@ def known_entries(
     if len(unknown) == len(forms):
         raise UnknownWord(f"none of {counted(len(forms), 'word')} is known; {first}")
     if unknown:
-        log.warning("left out %d of %d words, unknown: %s%s", len(unknown), len(forms), first, advice)
+        log.warning("left out %s, unknown: %s%s", counted(len(unknown), "word"), first, advice)
     return frozenset(form for form in forms.values() if form is not None)
 
 

@@ -20,19 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muse.errors import BadFile
-from muse.ranking import neighbourhoods
+from muse.ranking import features, neighbourhoods
 from muse.ranking.candidates import Candidates, NeighbourLists, best_of_groups, mutual_pairs
 from muse.ranking.expected import ExpectedPrecision
-from muse.ranking.features import (
-    KINDS,
-    MOST_SOURCES,
-    NAMES,
-    OUTSIDE,
-    OUTSIDE_COLUMNS,
-    KnownPairs,
-    odds_places,
-    places_of,
-)
 from muse.ranking.trees import BoostedTrees
 from muse.space.derived import AnswerTable
 from muse.vectors import Doubles, Flags, Matrix, Numbers
@@ -182,7 +172,7 @@ class AnswerModel:
     def check(self) -> None:
         """Raise ValueError unless candidates with any evidence have probabilities by it."""
         for trees in filter(None, (self.here, self.pretrained)):
-            trees.check(len(NAMES) + len(OUTSIDE_COLUMNS) * MOST_SOURCES)
+            trees.check(len(features.NAMES) + len(features.OUTSIDE_COLUMNS) * features.MOST_SOURCES)
         self.curve.check()
         learned = self.here is not None, self.pretrained is not None
         if not 0 <= self.mix <= 1 or (any(learned) and not learned[0 if self.mix else 1]):
@@ -194,7 +184,7 @@ class AnswerModel:
         `other` (c,) are those by the pretrained trees, if they are known.
         """
         if self.here is None and self.pretrained is None:
-            return evidence[:, NAMES.index("csls")].astype(np.float64)
+            return evidence[:, features.NAMES.index("csls")].astype(np.float64)
         found = np.zeros(len(evidence))
         if self.here is not None and self.mix:
             found += self.mix * self.here.log_odds(evidence)
@@ -240,7 +230,7 @@ class PretrainedTrees(BoostedTrees):
 def read_pretrained(path: Path = PRETRAINED) -> PretrainedTrees:
     """The trees; BadFile if they were learned from other evidence than is gathered now."""
     with np.load(path, allow_pickle=False) as arrays:
-        kinds = {"": NAMES, UNSPELLED: neighbourhoods.NAMES}
+        kinds = {"": features.NAMES, UNSPELLED: neighbourhoods.NAMES}
         for prefix, names in kinds.items():
             if f"{prefix}names" in arrays and tuple(arrays[f"{prefix}names"].tolist()) != names:
                 raise BadFile(
@@ -255,7 +245,7 @@ def write_pretrained(
     trees: BoostedTrees, path: Path = PRETRAINED, unspelled: BoostedTrees | None = None
 ) -> None:
     """Writes the trees, and the names of the evidence they were learned from."""
-    arrays: dict[str, Any] = {"names": np.array(NAMES), **trees.arrays()}
+    arrays: dict[str, Any] = {"names": np.array(features.NAMES), **trees.arrays()}
     if unspelled is not None:
         arrays |= {f"{UNSPELLED}names": np.array(neighbourhoods.NAMES), **unspelled.arrays(UNSPELLED)}
     np.savez_compressed(path, **arrays)
@@ -268,21 +258,21 @@ def pretrained_odds(trees: BoostedTrees, evidence: Matrix) -> Doubles:
     SAME_STRING more; not one of very different ranks, which, like French tu and its trace in English, is a
     false friend or noise. The log odds of outside scores are added.
     """
-    outside: Matrix = OUTSIDE_WEIGHT * evidence[:, odds_places(evidence)].sum(axis=1)
+    outside: Matrix = OUTSIDE_WEIGHT * evidence[:, features.odds_places(evidence)].sum(axis=1)
     return trees.log_odds(evidence) + SAME_STRING * _own_spelling(evidence) + outside
 
 
-def answered_pairs(there: AnswerTable, back: AnswerTable) -> KnownPairs:
+def answered_pairs(there: AnswerTable, back: AnswerTable) -> features.KnownPairs:
     """The pairs (p, 2) of words that are each other's answer, weighing what the less probable is."""
     pairs = mutual_pairs(there.first(), back.first())
     sides = (of.probability[of.pointers[own]] for of, own in zip((there, back), pairs.T, strict=True))
-    return KnownPairs(pairs, np.minimum(*sides).astype(np.float64))
+    return features.KnownPairs(pairs, np.minimum(*sides).astype(np.float64))
 
 
 def _own_spelling(evidence: Matrix) -> Matrix:
     """1 for a candidate (c,) of a similar rank that is spelled like the word, not a single letter, else 0."""
     same, rarer, length = (
-        evidence[:, NAMES.index(name)] for name in ("same string", "rank difference", "length")
+        evidence[:, features.NAMES.index(name)] for name in ("same string", "rank difference", "length")
     )
     return np.asarray(same * (np.abs(rarer) <= LOG_RANKS_APART) * (length >= LEAST_LETTERS), np.float32)
 
@@ -404,8 +394,10 @@ def shifted(probability: Shares, by: float) -> Shares:
 
 def kinds_of(evidence: Matrix) -> dict[str, list[int]]:
     """The columns of each kind of the evidence (c, f)."""
-    outside = [*range(len(NAMES), evidence.shape[1])]
-    return {kind: places_of(kind) for kind in KINDS} | ({OUTSIDE: outside} if outside else {})
+    outside = [*range(len(features.NAMES), evidence.shape[1])]
+    return {kind: features.places_of(kind) for kind in features.KINDS} | (
+        {features.OUTSIDE: outside} if outside else {}
+    )
 
 
 def decisive(

@@ -147,6 +147,14 @@ class Targets(NamedTuple):
     compared: Matrix
 
 
+class UnseenWords(NamedTuple):
+    """Words with unit rows (q, d) in the space, and what the answers to their known forms say, if any do."""
+
+    words: Sequence[str]
+    rows: Matrix
+    said: FormAnswers | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class OovRanker:
     """How words beyond the `count` words of the source are answered with m targets.
@@ -185,16 +193,10 @@ class OovRanker:
             targets = MadeRows.of(words, targets, rules).completed()
         return self.maps[1].refined(targets) if self.maps else targets
 
-    def answer(
-        self,
-        words: Sequence[str],
-        rows: Matrix,
-        targets: Targets,
-        said: FormAnswers | None = None,
-    ) -> AnswerTable:
-        """The answers to words with unit rows (q, d)."""
-        candidates, log_odds, probability = self.judged(words, rows, targets, said)
-        mapped = targets.rows
+    def answer(self, unseen: UnseenWords, targets: Targets) -> AnswerTable:
+        """The answers to the words."""
+        candidates, log_odds, probability = self.judged(unseen, targets)
+        rows, mapped = unseen.rows, targets.rows
         near = nearest(torch.from_numpy(rows), torch.from_numpy(mapped), min(HUBNESS_K, len(mapped)))
         own = near.scores.mean(dim=1).numpy()
 
@@ -205,34 +207,23 @@ class OovRanker:
 
         return best_answers(candidates, log_odds, probability, csls)
 
-    def judged(
-        self,
-        words: Sequence[str],
-        rows: Matrix,
-        targets: Targets,
-        said: FormAnswers | None = None,
-    ) -> tuple[Candidates, Doubles, Matrix]:
+    def judged(self, unseen: UnseenWords, targets: Targets) -> tuple[Candidates, Doubles, Matrix]:
         """The candidates of words, with their log odds (c,) and probabilities (c,)."""
-        candidates, evidence = self.evidence(words, rows, targets, said)
+        candidates, evidence = self.evidence(unseen, targets)
         log_odds = self.model.log_odds(evidence)
         probability = self.model.probability(evidence, log_odds)
-        if said is None:
+        if unseen.said is None:
             return candidates, log_odds, probability
-        return candidates, *self._by_forms(candidates, log_odds, probability, said)
+        return candidates, *self._by_forms(candidates, log_odds, probability, unseen.said)
 
     def evidence(
-        self,
-        words: Sequence[str],
-        rows: Matrix,
-        targets: Targets,
-        said: FormAnswers | None = None,
-        known: tuple[WordIndex, Numbers] | None = None,
+        self, unseen: UnseenWords, targets: Targets, known: tuple[WordIndex, Numbers] | None = None
     ) -> tuple[Candidates, Matrix]:
         """The candidates of words, with their evidence (c, f).
 
         For a single word of the vocabulary, `known` has its index, and targets (k,) that are candidates too.
         """
-        target, _, target_rows = targets
+        (words, rows, said), (target, _, target_rows) = unseen, targets
         compared = self.maps[0].refined(rows) if self.maps else rows
         bare = np.array([*map(plain, words)], object), np.array([*map(plain, target)], object)
         lengths = letters(bare[0]), letters(bare[1])
@@ -301,7 +292,9 @@ class OovRanker:
         scores = self.csls_back
         if self.count != counts[0] or scores.ndim != 2 or len(scores) != targets or not scores.shape[1]:
             raise ValueError("no answers of this space")
-        if scores.dtype.kind != "f" or not (np.diff(scores) <= 0).all() or not (scores <= LIMIT).all():
+        before, after = scores[:, :-1], scores[:, 1:]
+        ordered = ((after <= before) & (before > -np.inf)).all()  # -inf may be the last
+        if scores.dtype.kind != "f" or not ordered or not (scores <= LIMIT).all():
             raise ValueError("expected the best scores of each target first")
         if self.named.shape != (targets, 2) or not ((self.named >= -1) & (self.named < counts[0])).all():
             raise ValueError("expected the words that each target names")
@@ -382,7 +375,7 @@ def answer_unseen(
         made, forms = composed_forms(space, direction[0], [*words])
         known = table.only(unseen.count, len(target))
         said = FormAnswers.of(made, forms, known, target.index, find_rules(space, direction[1]))
-    return unseen.answer(list(words), rows, targets_of(space, direction, unseen), said)
+    return unseen.answer(UnseenWords([*words], rows, said), targets_of(space, direction, unseen))
 
 
 def targets_of(space: Space, direction: tuple[str, str], unseen: OovRanker) -> Targets:
@@ -427,7 +420,7 @@ def learn_by_forms(
     said = FormAnswers.of(np.ones(len(known), bool), forms, table, indices[1], rules[1])
     targets = Targets(words[1], *rows[1:])
     asked = [words[0][row] for row in sample.tolist()]
-    candidates, values, _ = unseen.judged(asked, rules[0].rows(forms, rows[0]), targets, said)
+    candidates, values, _ = unseen.judged(UnseenWords(asked, rules[0].rows(forms, rows[0]), said), targets)
     best = candidates.firsts(values)
     shares = _probabilities(table, len(words[1]))[sample[candidates.places[best]], candidates.columns[best]]
     curve = ProbabilityCurve.fitted(values[best], np.asarray(shares, np.float64).ravel())

@@ -17,7 +17,7 @@ import numpy as np
 from muse.ranking.completed import MadeRows
 from muse.ranking.features import KINDS, NAMES, OUTSIDE
 from muse.ranking.model import kinds_of
-from muse.ranking.oov import find_unseen, targets_of
+from muse.ranking.oov import UnseenWords, find_unseen, targets_of
 from muse.space import Space
 from muse.space.inflections import find_rules
 from muse.vectors import Doubles, Matrix
@@ -47,7 +47,7 @@ class Reasons:
     cannot be told by the vectors alone: where others scored translations too, or the order is another.
     """
 
-    rank: int
+    rank: int | None
     first: JudgedTarget
     second: JudgedTarget
     contributions: Mapping[str, float]
@@ -68,7 +68,8 @@ def reasons_of(space: Space, direction: tuple[str, str], word: str) -> Reasons |
     answers = table.columns[table.pointers[row] : table.pointers[row + 1]][:2]
     if len(answers) < 2:
         return None
-    candidates, evidence = unseen.evidence([word], rows[[row]], targets, known=(source.index, answers))
+    asked = UnseenWords([word], rows[[row]])
+    candidates, evidence = unseen.evidence(asked, targets, (source.index, answers))
     first, second = evidence[np.searchsorted(candidates.columns, answers)]
     found = shapley_values(first, second, unseen.model.log_odds, kinds_of(evidence))
     told = OUTSIDE not in table.report.get("evidence", {}) and sum(found.values()) > 0
@@ -76,7 +77,9 @@ def reasons_of(space: Space, direction: tuple[str, str], word: str) -> Reasons |
         _judged(targets.words[column], one, column)
         for column, one in zip(answers.tolist(), (first, second), strict=True)
     ]
-    return Reasons(row + 1, both[0], both[1], {kind: found[kind] for kind in KINDS} if told else {})
+    return Reasons(
+        source.frequency_rank(row), both[0], both[1], {kind: found[kind] for kind in KINDS} if told else {}
+    )
 
 
 def _judged(word: str, evidence: Matrix, column: int) -> JudgedTarget:

@@ -24,8 +24,6 @@ from muse.options import (
 
 
 class ReportOptions(OneSpace, DictionaryForm, Languages, Answered, Backend, Seed, Device, Threads, Common):
-    """The options of `muse report`."""
-
     dictionary: Path | None = option(
         None, section="Input", help="Gold translations to measure accuracy with, a pair on each line."
     )
@@ -43,13 +41,7 @@ class ReportOptions(OneSpace, DictionaryForm, Languages, Answered, Backend, Seed
     )  # fmt: skip
 
 
-@command(
-    ReportOptions,
-    examples=(
-        "muse report embeddings/aligned/fr-en",
-        "muse report SPACE --dictionary gold.txt --out report.html",
-    ),
-)
+@command("muse report embeddings/aligned/fr-en", "muse report SPACE --dictionary gold.txt --out report.html")
 def report(options: ReportOptions) -> Report:
     """Write a one-page HTML report about a SPACE.
 
@@ -72,7 +64,8 @@ def report(options: ReportOptions) -> Report:
     space = open_space(options.space, options.device, options.quiet, answers=options.answers)
     way, path, gold = least_certain_direction(space, options.src, options.tgt), options.dictionary, None
     if path is not None:
-        gold = Gold(read_lexicon(path, languages=way, form=options.dictionary_format), gold_name(path))
+        lexicon = read_lexicon(path, languages=way, form=options.dictionary_format)
+        gold = Gold(space, way, lexicon, gold_name(path))
     terms = options.terms and load("terms.kept").KeptGlossary.read(options.terms, space.languages)
     base = base_of(options.space, Path.cwd())
     config = ReportConfig(*way, base, gold, options.max_vocab, options.seed, terms)

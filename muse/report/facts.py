@@ -25,15 +25,7 @@ from muse.ranking.expected import ExpectedPrecision
 from muse.ranking.induction import best_entries
 from muse.ranking.ranker import Ranker
 from muse.ranking.translations import TRUSTED
-from muse.report.measured import (
-    Gold,
-    GoldAnswer,
-    Measured,
-    Reliability,
-    gold_answers,
-    measure,
-    reliability_of,
-)
+from muse.report import measured
 from muse.report.word_map import Picture, draw_picture, grouped_pairs
 from muse.search.retrieval import Retrieval
 from muse.space import Space
@@ -88,7 +80,7 @@ class ReportConfig:
     source: str
     target: str
     base: Path
-    gold: Gold | None = None
+    gold: measured.Gold | None = None
     max_vocab: int = 20_000
     seed: int = 0
     terms: Any = None
@@ -101,13 +93,13 @@ class Accuracy:
     `reliability` is None if the space is too small for probabilities.
     """
 
-    forward: Measured
-    backward: Measured
-    answers: tuple[GoldAnswer, ...]
-    reliability: Reliability | None
+    forward: measured.Measured
+    backward: measured.Measured
+    answers: tuple[measured.GoldAnswer, ...]
+    reliability: measured.Reliability | None
 
     @property
-    def wrong(self) -> tuple[GoldAnswer, ...]:
+    def wrong(self) -> tuple[measured.GoldAnswer, ...]:
         """The answers that are not in the list."""
         return tuple(answer for answer in self.answers if not answer.right)
 
@@ -197,11 +189,10 @@ def gather_facts(space: Space, config: ReportConfig, progress: Progress) -> Fact
     accuracy, rng = None, np.random.default_rng(config.seed)
     with progress.stage("report", 4) as tick:
         if gold is not None:
-            way = source, target
-            forward = measure(space, gold, way, max_vocab=most, rng=rng)
-            backward = measure(space, gold.backward(space, *way), way[::-1], max_vocab=most, rng=rng)
-            answers = gold_answers(space, gold, way, forward.score.ranks)
-            accuracy = Accuracy(forward, backward, answers, reliability_of(answers, rng))
+            forward = measured.measure(gold, max_vocab=most, rng=rng)
+            backward = measured.measure(gold.backward(), max_vocab=most, rng=rng)
+            answers = measured.gold_answers(gold, forward.score.ranks)
+            accuracy = Accuracy(forward, backward, answers, measured.reliability_of(answers, rng))
         tick(1)
         frequent = space
         if any(len(side.vectors) > most for side in space.sides.values()):

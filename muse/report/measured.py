@@ -31,29 +31,43 @@ GRADES: tuple[Grade, ...] = ("trusted", "likely", "weak")
 
 @dataclass(frozen=True)
 class Gold:
-    """A list of translations in the direction to measure, and its name in signatures."""
+    """A list of translations in a direction of a space, and its name in signatures."""
 
+    space: Space
+    direction: tuple[str, str]
     lexicon: Lexicon
     name: str
 
-    def backward(self, space: Space, source: str, target: str) -> Gold:
+    @property
+    def sides(self) -> tuple[Vectors, Vectors]:
+        """The words of both languages."""
+        source, target = map(self.space.vectors, self.direction)
+        return source, target
+
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """The row numbers (p, 2) of the pairs that both languages have."""
+        source, target = self.sides
+        return self.lexicon.located(source.index, target.index)
+
+    def backward(self) -> Gold:
         """The list for the other direction: what is the first translation of a word, with all such words.
 
         The further translations of a word are left out, since the word itself is seldom the one that a
         dictionary of the other direction would have for them.
         """
-        words, others = space.vectors(source).words, space.vectors(target).words
-        rows = self.lexicon.located(space.vectors(source).index, space.vectors(target).index)  # (p, 2)
-        covered = [(words[row], others[column]) for row, column in rows.tolist()]
+        source, target = self.sides
+        covered = [(source.words[row], target.words[column]) for row, column in self.rows.tolist()]
         first: dict[str, str] = {}
         for word, translation in covered:
             first.setdefault(word, translation)
         asked = set(first.values())
         pairs = tuple((translation, word) for word, translation in covered if translation in asked)
-        return Gold(Lexicon(pairs), f"{self.name}:backward")
+        return Gold(self.space, self.direction[::-1], Lexicon(pairs), f"{self.name}:backward")
 
-    def listed(self, source: Vectors, target: Vectors) -> dict[str, tuple[str, ...]]:
+    def listed(self) -> dict[str, tuple[str, ...]]:
         """The translations of each word, in the order of the list; those that are known as they are there."""
+        source, target = self.sides
         found: dict[str, dict[str, None]] = {}
         for word, translation in self.lexicon.pairs:
             row, column = source.index.lookup_row(word), target.index.lookup_row(translation)
@@ -72,30 +86,23 @@ class Measured:
     baselines: tuple[Baseline, ...]
 
 
-def measure(
-    space: Space,
-    gold: Gold,
-    direction: tuple[str, str],
-    *,
-    max_vocab: int,
-    rng: np.random.Generator,
-) -> Measured:
+def measure(gold: Gold, *, max_vocab: int, rng: np.random.Generator) -> Measured:
     """The accuracy of one direction; `max_vocab` as in `procrustes_on_gold`. Equal ids tell nothing."""
-    source, target = direction
-    score = evaluate_words(space, gold.lexicon, rng=rng, source=source, target=target, gold=gold.name)
-    own, other = space.vectors(source), space.vectors(target)
-    listed = gold.listed(own, other) if own.frequency_ordered and other.frequency_ordered else None
-    by_csls = []
+    source, target = gold.direction
+
+    def scored(space: Space) -> WordScore:
+        return evaluate_words(space, gold.lexicon, rng=rng, source=source, target=target, gold=gold.name)
+
+    score, by_csls = scored(gold.space), []
     if score.answers == "all":
-        alone = evaluate_words(
-            space.by_csls(), gold.lexicon, rng=rng, source=source, target=target, gold=gold.name
-        )
+        alone = scored(gold.space.by_csls())
         found = GroupScore("CSLS", alone.p_at_1, alone.ci95, alone.covered)
         by_csls = [Baseline(found, "if CSLS alone ranks", alone.signature)]
+    ranked = all(side.frequency_ordered for side in gold.sides)
     baselines = (
         *by_csls,
-        *([] if listed is None else [identical_strings(other, score, listed, rng=rng)]),
-        procrustes_on_gold(space, gold.lexicon, direction, score=score, max_vocab=max_vocab, rng=rng),
+        *([identical_strings(gold, score, rng)] if ranked else []),
+        procrustes_on_gold(gold, score, max_vocab, rng),
     )
     return Measured(source, target, score, baselines)
 
@@ -120,14 +127,11 @@ class GoldAnswer:
         return self.place == 1
 
 
-def gold_answers(
-    space: Space, gold: Gold, direction: tuple[str, str], places: Mapping[str, int]
-) -> tuple[GoldAnswer, ...]:
+def gold_answers(gold: Gold, places: Mapping[str, int]) -> tuple[GoldAnswer, ...]:
     """The answer to each word of `places`, which has the place of its best translation, in that order."""
-    ranker = ranker_for(space, list(places), direction, top=1, retrieval=Retrieval())
-    found = ranker.translations(rows_of(space, direction[0], list(places), None))
-    source, target = map(space.vectors, direction)
-    index, listed = source.index, gold.listed(source, target)
+    ranker = ranker_for(gold.space, list(places), gold.direction, top=1, retrieval=Retrieval())
+    found = ranker.translations(rows_of(gold.space, gold.direction[0], list(places), None))
+    index, listed = gold.sides[0].index, gold.listed()
     return tuple(
         GoldAnswer(word, index[word] + 1, found[word][0], listed[word], place)
         for word, place in places.items()
@@ -143,39 +147,25 @@ class Baseline:
     signature: Signature
 
 
-def identical_strings(
-    target: Vectors,
-    score: WordScore,
-    listed: Mapping[str, Sequence[str]],
-    *,
-    rng: np.random.Generator,
-) -> Baseline:
+def identical_strings(gold: Gold, score: WordScore, rng: np.random.Generator) -> Baseline:
     """The baseline that answers every word with itself, where the other language has it too."""
-    hits = np.array([target.index.entry(word) in listed[word] for word in score.ranks])
+    index, listed = gold.sides[1].index, gold.listed()
+    hits = np.array([index.entry(word) in listed[word] for word in score.ranks])
     signature = replace(
         score.signature, retrieval="identical strings", normalisation="", method="", seed=None
     )
     return Baseline(group_score("identical strings", hits, rng), "if every word is left as it is", signature)
 
 
-def procrustes_on_gold(
-    space: Space,
-    lexicon: Lexicon,
-    direction: tuple[str, str],
-    *,
-    score: WordScore,
-    max_vocab: int,
-    rng: np.random.Generator,
-) -> Baseline:
+def procrustes_on_gold(gold: Gold, score: WordScore, max_vocab: int, rng: np.random.Generator) -> Baseline:
     """The baseline of a rotation fitted to the list itself, each word by one that was not fitted to it.
 
     It starts from the rows of the space, since a rotation of rotated rows is a rotation; what re-weighting
     did is undone. Its CSLS takes a target's neighbours among the `max_vocab` most frequent sources.
     """
-    source, target = direction
-    pairs = lexicon.located(space.vectors(source).index, space.vectors(target).index)  # (p, 2)
+    (source, target), pairs = gold.direction, gold.rows  # (p, 2)
     most = max(max_vocab, int(pairs[:, 0].max()) + 1)
-    x, y = space.unweighted(source, most), space.unweighted(target, len(space.vectors(target)))
+    x, y = gold.space.unweighted(source, most), gold.space.unweighted(target, len(gold.sides[1]))
     folds = torch.from_numpy(rng.integers(FOLDS, size=len(x))).to(x.device)
     mapped = cross_fitted(x, y, torch.from_numpy(np.unique(pairs, axis=0)).to(x.device), folds)  # (n, d)
     rows = np.unique(pairs[:, 0])  # (q,)

@@ -62,7 +62,7 @@ def write_page(space: Space, out: Path, dictionary: Any, way: tuple[str | None, 
     direction, gold = least_certain_direction(space, *way), None
     if dictionary is not None:
         name = gold_name(Path(dictionary)) if isinstance(dictionary, str | Path) else "the dictionary"
-        gold = Gold(lexicon_from(dictionary, direction), name)
+        gold = Gold(space, direction, lexicon_from(dictionary, direction), name)
     base = base_of(space.folder or Path(), Path.cwd())
     write_report(gather_facts(space, ReportConfig(*direction, base, gold), space.progress), out)
     return out

@@ -20,10 +20,10 @@ from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.encoders.pooling import parsed_power
 from muse.sentences.encoders.saving import AGAIN, Saved, check_space, read_encoder
 from muse.sentences.encoders.words import Lookup, PowerMean, TrainedEncoder, WeightedMean
+from muse.sentences.systems.backbone import is_pretrained, pretrained
 from muse.sentences.systems.bgt.bgt_system import LANGUAGE, language_latents
 from muse.sentences.systems.network_encoder import KIND as NETWORK
 from muse.sentences.systems.network_encoder import NetworkEncoder
-from muse.sentences.systems.pretrained import is_pretrained, pretrained
 from muse.sentences.systems.registry import SYSTEMS, restore_system
 from muse.space import Space, load_space
 

@@ -24,8 +24,6 @@ NO_EDGE = 2.0  # an association that no unit has
 
 
 class TermsOptions(Languages, Threads, Common):
-    """The options of `muse terms`."""
-
     general: Path | None = option(None, argument=True, metavar="[SPACE]")
     src_text: tuple[Path, ...] = option(
         section="Input", metavar="FILE", help="Text in --src, or a folder of it; may be given several times."
@@ -67,11 +65,8 @@ class TermsOptions(Languages, Threads, Common):
 
 
 @command(
-    TermsOptions,
-    examples=(
-        "muse terms SPACE --src fr --src-text manual.fr/ --tgt en --tgt-text manual.en/ --out terms.xlsx",
-        "muse terms --src fr --src-text a.fr --tgt en --tgt-text a.en --out a.tbx --out a.html",
-    ),
+    "muse terms SPACE --src fr --src-text manual.fr/ --tgt en --tgt-text manual.en/ --out terms.xlsx",
+    "muse terms --src fr --src-text a.fr --tgt en --tgt-text a.en --out a.tbx --out a.html",
 )
 def terms(options: TermsOptions) -> Report:
     """Write a glossary of the terms in two texts.
@@ -126,7 +121,7 @@ def terms(options: TermsOptions) -> Report:
             write_glossary(path, form, rows, way, decided)
         fields = _told(rows, decided, [*map(str, outs)], label)
         if options.save_space is not None:
-            made = add_counted_units(space, options.save_space, read, config=config)
+            made = add_counted_units(space, options.save_space, read, config)
             fields["units"] = {language: len(made.units(language)) for language in way}
             fields["saved_space"] = str(options.save_space)
     right = f"{fields['more_likely_right']} of them more likely right than wrong"

@@ -56,10 +56,12 @@ def learn_space(
     source, target = corpora
     direction = source, target
     files = [folder / f"{folder_name(language)}.vec" for language in direction]
-    for out, (language, corpus) in zip(files, corpora.items(), strict=True):
+    then = f"{target} follows", "both are aligned next"
+    for out, (language, corpus), after in zip(files, corpora.items(), then, strict=True):
         epochs = min(max(EPOCHS[0], round(TOKENS_TO_READ / corpus.tokens)), EPOCHS[1])
         config = EmbedConfig(dim=DIM, epochs=epochs, threads=torch.get_num_threads())
-        embed(corpus, out, language=language, config=config, progress=progress)
+        made = embed(corpus, out, language=language, config=config, progress=progress)
+        log.info("%s: vectors of %s words are learned; %s", language, f"{made.words:,}", after)
     failed = general is None or general.manifest.verdict_on(*direction).label == "failed"
     help_from = None if failed or general is None else general.folder
     more = {"dictionary": sorted(known) or None, "help_from": help_from}

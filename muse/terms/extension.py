@@ -24,54 +24,36 @@ from muse.ranking.model import ANSWERS
 from muse.space import Space, space_of_saved
 from muse.space.derived import AnswerTable, write_answers, write_hubness
 from muse.space.saving import save_with_units
+from muse.terms import glossary
 from muse.terms.evidence import hubness_of, mixed_rows
-from muse.terms.glossary import (
-    TermConfig,
-    TermText,
-    entries_of,
-    read_term_text,
-    read_term_texts,
-    unit_answers,
-)
-from muse.terms.model import TermModel
 from muse.terms.parts import word_shares
 from muse.text.surface import joined
 from muse.vectors import Vectors
 
 
 def add_units(
-    space: Space,
-    out: Path,
-    texts: Mapping[str, Sequence[Path]],
-    *,
-    config: TermConfig | None = None,
-    model: TermModel | None = None,
+    space: Space, out: Path, texts: Mapping[str, Sequence[Path]], config: glossary.TermConfig | None = None
 ) -> Space:
     """The saved `space` with the units in texts of some of its languages, saved in `out`, atomically.
 
     It may be saved where it was. Raise Mismatch for a space in memory, or of rows without words, BadFile for
     files without text.
     """
-    config = config or TermConfig()
+    config = config or glossary.TermConfig()
     _folder_of_words(space, texts)
     with TemporaryDirectory() as folder:
-        read = read_term_texts(write_corpora(texts, Path(folder)), space.without_units(), config)
-        return add_counted_units(space, out, read, config=config, model=model)
+        read = glossary.read_term_texts(write_corpora(texts, Path(folder)), space.without_units(), config)
+        return add_counted_units(space, out, read, config)
 
 
 def add_counted_units(
-    space: Space,
-    out: Path,
-    texts: Mapping[str, TermText],
-    *,
-    config: TermConfig,
-    model: TermModel | None = None,
+    space: Space, out: Path, texts: Mapping[str, glossary.TermText], config: glossary.TermConfig
 ) -> Space:
     """The same, of texts that were counted by the words of the space."""
     words, saved = space.without_units(), _folder_of_words(space, texts)
     pairs = [pair for pair in combinations(space.languages, 2) if space.pivot in pair]
     shared = [pair for pair in pairs if {*pair} <= {*texts}]
-    units, answers = _found(words, shared, texts, config, model or TermModel.shipped())
+    units, answers = _found(words, shared, texts, config)
 
     def hubness(grown: Space, one: str, other: str) -> torch.Tensor:
         """The hubness of words as it was, and that of new units among all that the other language has."""
@@ -110,38 +92,37 @@ def _folder_of_words(space: Space, languages: Collection[str]) -> Path:
 def _found(
     space: Space,
     pairs: Sequence[tuple[str, str]],
-    texts: Mapping[str, TermText],
-    config: TermConfig,
-    model: TermModel,
+    texts: Mapping[str, glossary.TermText],
+    config: glossary.TermConfig,
 ) -> tuple[dict[str, Vectors], dict[tuple[str, str], AnswerTable]]:
     """The units of each language, and their answers in both directions of each pair."""
     answers, units = dict[tuple[str, str], AnswerTable](), dict[str, Vectors]()
     sides = {one: _named(text) for one, text in texts.items()}
     for pair in pairs:
-        entries = {one: entries_of(space, sides[one], two) for one, two in (pair, pair[::-1])}
+        entries = {one: glossary.entries_of(space, sides[one], two) for one, two in (pair, pair[::-1])}
         for one, two in (pair, pair[::-1]):
             both = (sides[one], sides[two]), (entries[one], entries[two])
-            answers[one, two] = unit_answers(space, *both, config, model).best(ANSWERS)
+            answers[one, two] = glossary.unit_answers(space, *both, config).best(ANSWERS)
             rows = entries[one].mixed[len(space.vectors(one)) :]
             units[one] = Vectors(one, names_of(sides[one]), rows)
     return units, answers
 
 
-def names_of(text: TermText) -> list[str]:
+def names_of(text: glossary.TermText) -> list[str]:
     """The units of a text as entries: pomme_de_terre."""
     return [joined([text.text.words[one] for one in words], "_") for words in text.units.words]
 
 
-def _named(text: TermText) -> TermText:
+def _named(text: glossary.TermText) -> glossary.TermText:
     """The text without units that are words of the space already."""
     first = {name: place for place, name in reversed([*enumerate(names_of(text))])}
     kept = [place for name, place in first.items() if text.vectors.index.entry(name) is None]
     return replace(text, units=text.units.chosen(sorted(kept)))
 
 
-def with_units(vectors: Vectors, corpus: Corpus, config: TermConfig | None = None) -> Vectors:
+def with_units(vectors: Vectors, corpus: Corpus, config: glossary.TermConfig | None = None) -> Vectors:
     """The vectors of one language, and behind them the units in a corpus, beside which files are made."""
-    text = _named(read_term_text(corpus, vectors, config or TermConfig()))
+    text = _named(glossary.read_term_text(corpus, vectors, config or glossary.TermConfig()))
     lengths = np.linalg.norm(vectors.matrix, axis=1, keepdims=True)
     by_words = unit(np.asarray(vectors.matrix / np.maximum(lengths, 1e-9)))
     parts = unit(np.asarray(word_shares(text.parts, text.word_rarity()) @ by_words, np.float32))

@@ -22,13 +22,7 @@ from muse.ranking.ranker import ranker_for, translate_words
 from muse.search.retrieval import Retrieval
 from muse.space import Space
 from muse.space.derived import AnswerTable
-from muse.terms.contexts import (
-    UnitIndex,
-    context_rows,
-    learn_context_map,
-    rarity_weights,
-    sum_contexts,
-)
+from muse.terms import contexts
 from muse.terms.evidence import FEATURES, Entries, gather
 from muse.terms.model import TermModel
 from muse.terms.parts import (
@@ -59,6 +53,7 @@ class TermConfig:
     Of the source they are those of `units`, and they are translated by those of `answers`: a term may be no
     term in the other language. Words whose domain score is at least `domain` are terms too, if there is one.
     `general` has the words of languages by their frequency outside of the field; else they are the space's.
+    The `model` says how probable translations are.
     """
 
     longest: int = 4
@@ -67,6 +62,7 @@ class TermConfig:
     answers: UnitConfig = UnitConfig(edge=50, association=0.2, edge_association=0.3, most=10_000)
     domain: float | None = None
     general: Mapping[str, Vectors] = field(default_factory=dict)
+    model: TermModel = field(default_factory=TermModel.shipped)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -131,10 +127,10 @@ class TermText(ShortRepr):
         Raise Mismatch for a text without frequent words of the space.
         """
         rows = np.asarray(self.vectors.matrix)[np.maximum(self.entries, 0)]
-        weights = np.where(self.entries >= 0, rarity_weights(self.text), 0).astype(np.float32)
+        weights = np.where(self.entries >= 0, contexts.rarity_weights(self.text), 0).astype(np.float32)
         frequent = int((self.text.counts >= LEARNED_FROM).sum())
-        index = UnitIndex.of(self.units.words)
-        found = sum_contexts(self.text, rows, weights, index, frequent)
+        index = contexts.UnitIndex.of(self.units.words)
+        found = contexts.sum_contexts(self.text, rows, weights, index, frequent)
         means = found.means()
         known = np.flatnonzero(self.entries[:frequent] >= 0)[::-1]  # of several, the most frequent is last
         if not len(known):
@@ -142,10 +138,10 @@ class TermText(ShortRepr):
                 f"the text of {self.vectors.language}: expected words of the vocabulary that stand at least "
                 f"{LEARNED_FROM} times, got none; check the language, or give more text"
             )
-        map_ = learn_context_map(means[known], rows[known], found.counts[known])
+        map_ = contexts.learn_context_map(means[known], rows[known], found.counts[known])
         words = np.zeros_like(np.asarray(self.vectors.matrix))
-        words[self.entries[known]] = context_rows(means[known], map_)
-        return words, context_rows(means[frequent:], map_)
+        words[self.entries[known]] = contexts.context_rows(means[known], map_)
+        return words, contexts.context_rows(means[frequent:], map_)
 
 
 def read_term_texts(corpora: Mapping[str, Corpus], space: Space, config: TermConfig) -> dict[str, TermText]:
@@ -259,24 +255,19 @@ class FoundTerm:
 
 
 def find_terms(
-    space: Space,
-    texts: tuple[TermText, TermText],
-    *,
-    top: int = 3,
-    config: TermConfig | None = None,
-    model: TermModel | None = None,
+    space: Space, texts: tuple[TermText, TermText], *, top: int = 3, config: TermConfig | None = None
 ) -> list[FoundTerm]:
     """The units in a text, and how they may be translated by words of the space and units of the other text.
 
     Those whose best translation is most probable come first.
     """
-    config, model = config or TermConfig(), model or TermModel.shipped()
+    config = config or TermConfig()
     source, target = texts[0].having(config.units), texts[1]
     target = with_compositions(space, source, target)
     own, other = (
         entries_of(space, one, two.vectors.language) for one, two in ((source, target), (target, source))
     )
-    table = unit_answers(space, (source, target), (own, other), config, model)
+    table = unit_answers(space, (source, target), (own, other), config)
     counts = np.rint(np.exp(other.frequency) * target.text.tokens - HALF).astype(np.int64)
     terms = list[FoundTerm]()
     units = source.units
@@ -320,11 +311,7 @@ def _is_term(word: str) -> bool:
 
 
 def unit_answers(
-    space: Space,
-    texts: tuple[TermText, TermText],
-    entries: tuple[Entries, Entries],
-    config: TermConfig,
-    model: TermModel,
+    space: Space, texts: tuple[TermText, TermText], entries: tuple[Entries, Entries], config: TermConfig
 ) -> AnswerTable:
     """The answers to the units of the first text, among words of the space and units of the second."""
     source, target = texts
@@ -336,7 +323,7 @@ def unit_answers(
     forward, back = (part_translations(space, one, known_parts(text)) for text, one in both)
     made_of = compounds_of(source, config.units.edge, forward, target.vectors)
     found = gather(*entries, (forward, back), made_of)
-    shares = model.probabilities(found.values)
+    shares = config.model.probabilities(found.values)
     order = np.lexsort((-shares, found.places))
     bounds = np.searchsorted(found.places[order], np.arange(len(source.units) + 1))
     csls = found.values[order, FEATURES.index("csls mixed")]

@@ -12,8 +12,6 @@ from muse.options import Backend, Common, Device, OneSpace, OwnTranslations, See
 
 
 class ServeOptions(OneSpace, OwnTranslations, Backend, Seed, Device, Threads, Common):
-    """The options of `muse serve`."""
-
     terms: Path | None = option(
         None, section="Input", package="terms", metavar="FILE",
         help="Glossary of muse terms, .jsonl, to show, accept and reject; what is decided is kept beside it.",
@@ -33,10 +31,7 @@ class ServeOptions(OneSpace, OwnTranslations, Backend, Seed, Device, Threads, Co
     )
 
 
-@command(
-    ServeOptions,
-    examples=("muse serve embeddings/aligned/fr-en", "muse serve SPACE --api libretranslate --port 5000"),
-)
+@command("muse serve embeddings/aligned/fr-en", "muse serve SPACE --api libretranslate --port 5000")
 def serve(options: ServeOptions) -> None:
     """Explore a SPACE in the browser.
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from muse.commands import align_advice
 from muse.learn import auto, bilingual, multilingual
 from muse.learn.verdict import Verdict
 from muse.normalise import Normalisation
@@ -27,6 +28,7 @@ def unlike(here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Of what auto tries it tries the quickest alone: all would fail here.
     """
     monkeypatch.setattr(auto, "AUTO", ("similarity",))
+    monkeypatch.setattr(align_advice, "SAMPLE", here / "sample")
     rng = np.random.default_rng(0)
     for language in ("fr", "en"):
         words = [f"same{row}" if row % 10 == 0 else f"{language}{row}" for row in range(600)]
@@ -133,6 +135,12 @@ def test_translations_that_are_published_that_lie_there_and_that_one_must_write(
 
 @pytest.mark.slow
 def test_a_space_of_other_text_helps(muse: Command, unlike: Path) -> None:
+    (unlike / "sample").mkdir()
+    for language in ("fr", "en"):
+        (unlike / "sample" / f"{language}.vec.gz").touch()
+    _, align, again = failed(muse)[0].splitlines()
+    assert shlex.split(align)[-2:] == ["--out", "embeddings/demo"] and "sample/en.vec.gz" in align
+    assert "--help-from embeddings/demo" in again
     rows = np.eye(3, dtype=np.float32)
     unit = Normalisation(("unit",), ())
     for label in ("failed", "aligned"):

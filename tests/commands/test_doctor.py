@@ -9,6 +9,7 @@ import pytest
 import torch
 from packaging.requirements import Requirement
 
+from muse.cli import commands
 from muse.commands.doctor import PURPOSES, extras
 from muse.installation import DISTRIBUTION, EXTRAS, REQUIRED, __version__, install_extra
 from tests.conftest import ROOT
@@ -46,12 +47,22 @@ def test_it_says_what_there_is(muse: Command) -> None:
 
 def test_what_is_missing_is_named_with_the_remedy(muse: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    (web,) = [one for one in extras() if one["name"] == "web"]
+    monkeypatch.setitem(EXTRAS, "lemmas", ("typing-extensions",))  # whose module has an underscore
+    lemmas, web = (one for one in extras() if one["name"] in ("web", "lemmas"))
+    assert lemmas["missing"] == []
     assert web["missing"] == ["uvicorn"]
     assert web["advice"] == install_extra("web")
     assert f"missing uvicorn: {web['advice']}" in muse("doctor").out
-    line = f"muse serve: uvicorn missing (muse serve: the explorer in the browser): {web['advice']}\n"
+    line = f"muse serve: uvicorn missing (the explorer in the browser): {web['advice']}\n"
     assert muse("doctor", "serve").out == line
+
+
+def test_the_commands_that_take_an_extra_are_commands() -> None:
+    taking = {name: said.split() for name, (_, said) in PURPOSES.items()}
+    assert {one for some in taking.values() for one in some} <= commands.commands.keys()
+    for option, extra in (("ray", "ray"), ("backbone", "transformers")):
+        known = (name for name, one in commands.commands.items() if option in {of.name for of in one.params})
+        assert {*known} <= {*taking[extra]}
 
 
 def test_what_a_command_lacks_is_one_line(muse: Command, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:

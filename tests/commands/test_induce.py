@@ -116,7 +116,7 @@ def test_a_list_has_the_entries_of_its_words(muse: Command, space: Path, more: l
         assert found == pytest.approx(all_, rel=1e-4)
     words = len({row["source"] for row in expected})
     assert (ended.json["words"], ended.json["left_out"]) == (3, {"without_pair": 3 - words, "format": 0})
-    assert "left out 1 of 4 words, unknown: 'nosuch' is not among the 39 words of fr" in ended.err
+    assert "left out 1 word, unknown: 'nosuch' is not among the 39 words of fr" in ended.err
 
 
 def test_a_list_may_be_the_first_column_of_a_workbook(muse: Command, space: Path) -> None:

@@ -24,7 +24,7 @@ from muse.lexicon import Entry
 from muse.ranking import oov
 from muse.ranking.canonical import CanonicalMap
 from muse.ranking.model import AnswerModel, ProbabilityCurve
-from muse.ranking.oov import OovRanker, SpelledAlike, Targets
+from muse.ranking.oov import OovRanker, SpelledAlike, Targets, UnseenWords
 from muse.ranking.probability import CALIBRATION, Calibration, _possible, write_calibration
 from muse.ranking.spelling import Grams
 from muse.ranking.trees import BoostedTrees
@@ -166,7 +166,7 @@ def _model(files: derived.DerivedFiles) -> Iterator[Any]:
         words, targets = ["abc", "bcd"], ["ab", "bc", "cd", "abcd", "x", "é", "y z"]
         rows = raw_rows(0, 2, 2), raw_rows(1, COUNT, 2)
         mapped = found.maps[1].refined(rows[1]) if found.maps else rows[1]
-        answers = found.answer(words, rows[0], Targets(targets, rows[1], mapped))
+        answers = found.answer(UnseenWords(words, rows[0]), Targets(targets, rows[1], mapped))
         yield from (answers.csls, answers.probability)
 
 

@@ -159,7 +159,7 @@ def test_gold_in_both_formats(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("1-1 2p1\n\n2-2\n")
     (tmp_path / "b").write_text("0001 1 1 S\n0001 2 1 P\n3 2 2\n")
     (tmp_path / "c").write_text("0-0 1?0\n\n1-1\n")
-    one, two, three = (read_gold(tmp_path / name, 3) for name in "abc")
+    one, two, three = (read_gold(tmp_path / name).of(3) for name in "abc")
     assert one == two == three and one[0].possible == {(0, 0), (1, 0)} and one[0].sure == {(0, 0)}
     assert counts_of([frozenset({(0, 0), (0, 1)}), frozenset(), frozenset()], one).sum(axis=0).tolist() == [
         2,

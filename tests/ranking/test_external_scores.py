@@ -19,7 +19,7 @@ from muse.ranking.external_scores import (
 )
 from muse.ranking.features import KnownPairs
 from muse.ranking.model import read_pretrained
-from muse.ranking.oov import Targets
+from muse.ranking.oov import Targets, UnseenWords
 from muse.ranking.train_ranker import learn_answers
 from muse.ranking.trees import TreesConfig
 from muse.vectors import Doubles
@@ -207,7 +207,9 @@ def test_unseen_words_are_answered_without_the_scores(sources: int) -> None:
         made.words, made.rows, given, rng=rng, both=False, config=TreesConfig(trees=25, rate=0.2, hessian=0.5)
     )
     assert found.unseen is not None
-    answered = found.unseen.answer(["new"], made.rows[0][:1], Targets(made.words[1], *made.rows[1:] * 2))
+    answered = found.unseen.answer(
+        UnseenWords(["new"], made.rows[0][:1]), Targets(made.words[1], *made.rows[1:] * 2)
+    )
     assert len(answered) == 1
     assert np.isfinite(answered.probability).all()
 

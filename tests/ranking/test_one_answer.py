@@ -135,9 +135,9 @@ def test_evaluate(folder: Path, muse: Command) -> None:
 
 
 def test_report(space: Space, folder: Path) -> None:
-    gold = Gold(read_lexicon(folder.parent / "gold.txt"), "gold")
-    measured = measure(space, gold, ("fr", "en"), max_vocab=20, rng=np.random.default_rng(0))
-    wrong = {one.word: one for one in gold_answers(space, gold, ("fr", "en"), measured.score.ranks)}
+    gold = Gold(space, ("fr", "en"), read_lexicon(folder.parent / "gold.txt"), "gold")
+    measured = measure(gold, max_vocab=20, rng=np.random.default_rng(0))
+    wrong = {one.word: one for one in gold_answers(gold, measured.score.ranks)}
     assert (wrong["fr3"].answer.target, wrong["fr3"].answer.probability) == ("en4", SHARE)
     assert wrong["fr3"].right and not wrong["fr5"].right
     assert wrong["fr5"].answer.target == "en6"
@@ -199,5 +199,6 @@ def test_all_prefer_a_words_own_spelling_where_there_are_no_answers(tmp_path: Pa
     gold.write_text("".join(f"{word} {target}\n" for word, target in expected.items()))
     measured = muse("evaluate", "words", folder, *way, "--dictionary", gold, "--json").json
     assert measured["p_at_1"] == 100
-    found = gold_answers(space, Gold(read_lexicon(gold), "gold"), ("fr", "en"), dict.fromkeys(asked, 1))
+    listed = Gold(space, ("fr", "en"), read_lexicon(gold), "gold")
+    found = gold_answers(listed, dict.fromkeys(asked, 1))
     assert {one.word: one.answer.target for one in found} == expected

@@ -166,6 +166,7 @@ NONSENSE = {
     "a share beyond": ("mix", at(0, 1.5)),
     "scores rise": ("csls", lambda one: one[:, ::-1]),
     "scores of nan": ("csls", at((0, 0), np.nan)),
+    "scores without bound": ("csls", at(0, -np.inf)),
     "no scores": ("csls", lambda one: one[:, :0]),
     "one row of scores": ("csls", lambda one: one[0]),
     "no such name": ("named", at((0, 0), 99)),

@@ -23,7 +23,7 @@ from muse.ranking.model import (
     read_pretrained,
     write_pretrained,
 )
-from muse.ranking.oov import OovRanker, Targets
+from muse.ranking.oov import OovRanker, Targets, UnseenWords
 from muse.ranking.train_ranker import learn_answers
 from muse.ranking.trees import TreesConfig, fit_trees
 from muse.space.derived import AnswerTable
@@ -188,14 +188,14 @@ def test_unseen_words_are_answered_by_the_same_evidence() -> None:
     asked = [words[0][row] for row in left_out]
     compared = unseen.refined(target, words[1], learn_suffix_rules(words[1], target))
     targets = Targets(words[1], target, compared)
-    found = unseen.answer(asked, source[left_out], targets)
+    found = unseen.answer(UnseenWords(asked, source[left_out]), targets)
     by_csls = NeighbourLists.of(source, target).columns[left_out, 0]
     gold = made.gold[left_out]
     assert (found.first() == gold).mean() > (by_csls == gold).mean() + 0.1
 
     # A word of the space is answered as its table does, its rank apart.
     some = np.arange(0, int(seen.sum()), 7)
-    same = unseen.answer([fewer[0][row] for row in some], source[seen][some], targets)
+    same = unseen.answer(UnseenWords([fewer[0][row] for row in some], source[seen][some]), targets)
     assert (same.first() == there.answers.first()[some]).mean() > 0.85
 
 

@@ -38,24 +38,24 @@ def space(turned: bool = False) -> Space:
     return Space(sides, pivot="en")
 
 
-def gold(**changed: str) -> Gold:
+def gold(*, turned: bool = False, **changed: str) -> Gold:
     pairs = [
         ("radio", "radio"),
         *((f"fr{row}", changed.get(f"fr{row}", f"en{row}")) for row in range(1, WORDS)),
     ]
-    return Gold(Lexicon(tuple(pairs)), "gold.txt@1234")
+    return Gold(space(turned=turned), WAY, Lexicon(tuple(pairs)), "gold.txt@1234")
 
 
-def measured(of: Space, given: Gold) -> Accuracy:
+def measured(given: Gold) -> Accuracy:
     rng = np.random.default_rng(0)
-    forward = measure(of, given, WAY, max_vocab=WORDS, rng=rng)
-    backward = measure(of, given.backward(of, *WAY), WAY[::-1], max_vocab=WORDS, rng=rng)
-    answers = gold_answers(of, given, WAY, forward.score.ranks)
+    forward = measure(given, max_vocab=WORDS, rng=rng)
+    backward = measure(given.backward(), max_vocab=WORDS, rng=rng)
+    answers = gold_answers(given, forward.score.ranks)
     return Accuracy(forward, backward, answers, reliability_of(answers, rng))
 
 
 def test_wrong_answers_have_the_list_beside_them() -> None:
-    found = measured(space(), gold(fr7="en9"))
+    found = measured(gold(fr7="en9"))
     (wrong,) = found.wrong
     assert (wrong.word, wrong.frequency, wrong.answer.target, wrong.gold) == ("fr7", 8, "en7", ("en9",))
     assert wrong.place > 1
@@ -64,20 +64,20 @@ def test_wrong_answers_have_the_list_beside_them() -> None:
 
 def test_a_list_read_backwards_asks_for_first_translations_alone() -> None:
     pairs = (("fr1", "en1"), ("fr1", "en2"), ("fr3", "en1"), ("fr4", "unknown"), ("fr4", "en4"))
-    backward = Gold(Lexicon(pairs), "g").backward(space(), *WAY)
+    backward = Gold(space(), WAY, Lexicon(pairs), "g").backward()
     assert set(backward.lexicon.pairs) == {("en1", "fr1"), ("en1", "fr3"), ("en4", "fr4")}
     assert backward.name == "g:backward"
 
 
 def test_identical_strings_are_right_where_the_list_has_the_word_itself() -> None:
-    identical, _ = measured(space(), gold()).forward.baselines
+    identical, _ = measured(gold()).forward.baselines
     assert identical.found.p_at_1 == pytest.approx(100 / WORDS)
     assert "identical strings" in str(identical.signature)
     assert "seed" not in str(identical.signature)
 
 
 def test_procrustes_learns_from_the_list_what_a_wrong_space_does_not_know() -> None:
-    found = measured(space(turned=True), gold()).forward
+    found = measured(gold(turned=True)).forward
     assert found.score.p_at_1 < 50
     assert found.baselines[1].found.p_at_1 > 90
 
@@ -86,12 +86,12 @@ def test_procrustes_is_never_asked_what_it_was_fitted_to() -> None:
     # Translations drawn by lot: a rotation fitted to a pair would know it, one fitted to the others cannot.
     shuffled = np.random.default_rng(5).permutation(WORDS).tolist()
     pairs = tuple((f"fr{row}", f"en{other}") for row, other in enumerate(shuffled) if row and other)
-    found = measured(space(), Gold(Lexicon(pairs), "g")).forward
+    found = measured(Gold(space(), WAY, Lexicon(pairs), "g")).forward
     assert found.baselines[1].found.p_at_1 < 15
 
 
 def test_the_table_has_a_mark_for_each_direction() -> None:
-    found = measured(space(), gold())
+    found = measured(gold())
     parts = accuracy_table(found, {"fr": "one", "en": "two"})
     assert [part.title for part in parts][1:3] == ["By frequency rank", "By kind of word"]
     (whole,) = parts[0].rows
@@ -103,7 +103,7 @@ def test_the_table_has_a_mark_for_each_direction() -> None:
 
 
 def test_groups_that_say_nothing_are_left_out_and_missing_ones_have_no_figure() -> None:
-    found = measured(space(), gold())
+    found = measured(gold())
     whole = GroupScore("plain", 50, (40, 60), WORDS)
     score = replace(found.forward.score, bands=(), parts=(whole,))
     parts = accuracy_table(

@@ -163,7 +163,6 @@ class Supervision:
         return 100 * self.right / self.tested if self.tested else None
 
     def __str__(self) -> str:
-        """The result in one line."""
         pairs = counted(self.pairs, "pair")
         if self.left_out:
             pairs += f" ({self.left_out} more left out: a vector is missing)"

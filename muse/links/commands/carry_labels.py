@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 
 class CarryOptions(OneSpace, LinkingOptions, Common):
-    """The options of `muse carry-labels`."""
-
     form: Literal["tags", "bio", "jsonl"] = option(
         "tags", section="Input", flags=("--format",),
         help="How the sentences in --src are labelled. tags: <b>..</b>; bio: a line a word, its label in the "
@@ -31,11 +29,8 @@ class CarryOptions(OneSpace, LinkingOptions, Common):
 
 
 @command(
-    CarryOptions,
-    examples=(
-        "muse carry-labels SPACE --source a.fr --target a.en --out labelled.en",
-        "muse carry-labels SPACE --source a.conll --target a.en --format bio --out en.conll",
-    ),
+    "muse carry-labels SPACE --source a.fr --target a.en --out labelled.en",
+    "muse carry-labels SPACE --source a.conll --target a.en --format bio --out en.conll",
 )
 def carry_labels(options: CarryOptions) -> Report | None:
     """Carry labels, entities and tags over to translations.

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 
 class LinksOptions(LinkingOptions, Seed, Common):
-    """The options of `muse evaluate links`."""
-
     space: Path | None = option(None, argument=True)
     gold: Path = option(
         section="Input", help="Gold links: i-j (sure) and ipj (possible) in lines, or as in NAACL 2003."
@@ -37,12 +35,9 @@ class LinksOptions(LinkingOptions, Seed, Common):
 
 
 @command(
-    LinksOptions,
+    "muse evaluate links SPACE --source a.fr --target a.en --gold a.gold",
+    "muse evaluate links --links a.links --gold a.gold --against b.links",
     name="links",
-    examples=(
-        "muse evaluate links SPACE --source a.fr --target a.en --gold a.gold",
-        "muse evaluate links --links a.links --gold a.gold --against b.links",
-    ),
 )
 def evaluate_links(options: LinksOptions) -> Report:
     """AER, precision, recall and F1 of linked words.
@@ -62,15 +57,15 @@ def evaluate_links(options: LinksOptions) -> Report:
         score_links,
     )
 
-    name = text_name(options.gold)
+    name, read = text_name(options.gold), read_gold(options.gold)  # before long work
     others = None if options.against is None else read_links(options.against)
     if options.links is None:
         found, lengths, signature = _linked(options, name)
-        gold = read_gold(options.gold, len(found))
+        gold = read.of(len(found))
         check_gold(gold, lengths, options.gold)
     else:
         found = read_links(options.links)
-        gold = read_gold(options.gold, len(found))
+        gold = read.of(len(found))
         signature = Signature(text_name(options.links), "", gold=name, seed=options.seed)
     counts = counts_of(found, gold)
     score = score_links(counts, np.random.default_rng(options.seed), signature)

@@ -80,8 +80,6 @@ class LinkingOptions(Languages, DictionaryForm, Device, Threads):
 
 
 class LinkOptions(OneSpace, LinkingOptions, Clustered, Common):
-    """The options of `muse link`."""
-
     out: Path | None = option(None, section="Output", written=True, help="File to write.  [default: stdout]")
     form: Literal["pharaoh", "pairs", "jsonl", "tsv", "html"] | None = option(
         None, section="Output", flags=("--format",),
@@ -101,11 +99,8 @@ class LinkOptions(OneSpace, LinkingOptions, Clustered, Common):
 
 
 @command(
-    LinkOptions,
-    examples=(
-        "muse link SPACE --source a.fr --target a.en --out a.links",
-        "muse link SPACE --pairs a.tmx --save-table fr-en.npz --out a.html",
-    ),
+    "muse link SPACE --source a.fr --target a.en --out a.links",
+    "muse link SPACE --pairs a.tmx --save-table fr-en.npz --out a.html",
 )
 def link(options: LinkOptions) -> Report | None:
     """Link the words of sentences and their translations.

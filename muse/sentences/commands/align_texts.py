@@ -13,8 +13,6 @@ from muse.sentences.commands.encoders import EncoderOptions, encoder_option, ope
 
 
 class AlignTextsOptions(EncoderOptions, Languages, Threads, Common):
-    """The options of `muse align-texts`."""
-
     # Chosen on draws in it and ru (benchmarks/results/sentences/texts.md).
     encoder: str = encoder_option("idf")
     source: Path = option(section="Input", help="Text in --src, a sentence on each line.")
@@ -45,11 +43,8 @@ class AlignTextsOptions(EncoderOptions, Languages, Threads, Common):
 
 
 @command(
-    AlignTextsOptions,
-    examples=(
-        "muse align-texts SPACE --src fr --source a.fr --tgt en --target a.en --out a.tsv",
-        "muse align-texts SPACE --src fr --source book.fr --tgt en --target book.en --split --out book.tmx",
-    ),
+    "muse align-texts SPACE --src fr --source a.fr --tgt en --target a.en --out a.tsv",
+    "muse align-texts SPACE --src fr --source book.fr --tgt en --target book.en --split --out book.tmx",
 )
 def align_texts(options: AlignTextsOptions) -> Report | None:
     """Align two whole texts, sentence by sentence.

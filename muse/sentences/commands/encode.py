@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 
 class EncodeOptions(OneSpace, Clustered, Threads, Common):
-    """The options of `muse encode`."""
-
     lang: str = option(section="Input", metavar="LANG", help="Language of the sentences.")
     input: Path | None = option(None, section="Input", help="Text, or a Parquet file.  [default: stdin]")
     column: str | None = option(
@@ -48,11 +46,8 @@ class EncodeOptions(OneSpace, Clustered, Threads, Common):
 
 
 @command(
-    EncodeOptions,
-    examples=(
-        "muse encode embeddings/aligned/fr-en --lang fr --input text.fr --out text.npy",
-        "echo 'le roi est mort' | muse encode SPACE --lang fr --encoder mean",
-    ),
+    "muse encode embeddings/aligned/fr-en --lang fr --input text.fr --out text.npy",
+    "echo 'le roi est mort' | muse encode SPACE --lang fr --encoder mean",
 )
 def encode(options: EncodeOptions) -> Report:
     """Encode sentences as vectors that all languages share.

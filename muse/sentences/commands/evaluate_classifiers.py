@@ -37,8 +37,6 @@ class ClassifierOptions(OptionSet):
 
 
 class TransferOptions(encoders.EncoderOptions, ClassifierOptions, Seed, Threads, Common):
-    """The options of `muse evaluate transfer`."""
-
     data: Path = option(
         section="Input", metavar="FOLDER",
         help="LANG.txt for each language, a sentence on each line, and labels.txt. --fit task learns from "
@@ -54,11 +52,8 @@ class TransferOptions(encoders.EncoderOptions, ClassifierOptions, Seed, Threads,
 
 
 @command(
-    TransferOptions,
-    examples=(
-        "muse evaluate transfer embeddings/aligned/fr-en --data topics",
-        "muse evaluate transfer SPACE --data topics --encoder sif --fit task --src en --tgt fr",
-    ),
+    "muse evaluate transfer embeddings/aligned/fr-en --data topics",
+    "muse evaluate transfer SPACE --data topics --encoder sif --fit task --src en --tgt fr",
 )
 def transfer(options: TransferOptions) -> Report:
     """Accuracy of a classifier in languages it was not trained in.
@@ -100,8 +95,6 @@ def transfer(options: TransferOptions) -> Report:
 
 
 class ProbeOptions(encoders.EncoderOptions, ClassifierOptions, Seed, Threads, Common):
-    """The options of `muse evaluate probe`."""
-
     text: tuple[str, ...] = option(
         (), section="Input", metavar="LANG=FILE",
         help="Sentences in a language, one on each line; may be repeated.",
@@ -124,11 +117,8 @@ class ProbeOptions(encoders.EncoderOptions, ClassifierOptions, Seed, Threads, Co
 
 
 @command(
-    ProbeOptions,
-    examples=(
-        "muse evaluate probe embeddings/aligned/fr-en --text fr=test.fr --text en=test.en",
-        "muse evaluate probe SPACE --text fr=test.fr --probe length --size 1000 --encoder idf",
-    ),
+    "muse evaluate probe embeddings/aligned/fr-en --text fr=test.fr --text en=test.en",
+    "muse evaluate probe SPACE --text fr=test.fr --probe length --size 1000 --encoder idf",
 )
 def probe(options: ProbeOptions) -> Report:
     """What a classifier can predict from sentence vectors.
@@ -169,8 +159,6 @@ def probe(options: ProbeOptions) -> Report:
 
 
 class NliOptions(OneSpace, Seed, Threads, Common):
-    """The options of `muse evaluate nli`."""
-
     pairs: Path = option(
         section="Input", more_flags=("--data",), once=True,
         help="Labelled pairs of sentences, in the columns of SICK or SNLI; those of the test part are used.",
@@ -182,11 +170,8 @@ class NliOptions(OneSpace, Seed, Threads, Common):
 
 
 @command(
-    NliOptions,
-    examples=(
-        "muse evaluate nli embeddings/aligned/fr-en --pairs nli.txt --lang en --encoder xlm-nli",
-        "muse evaluate nli SPACE --pairs nli.fr.txt --lang fr --encoder xlm-nli --json",
-    ),
+    "muse evaluate nli embeddings/aligned/fr-en --pairs nli.txt --lang en --encoder xlm-nli",
+    "muse evaluate nli SPACE --pairs nli.fr.txt --lang fr --encoder xlm-nli --json",
 )
 def nli(options: NliOptions) -> Report:
     """Accuracy of natural language inference.

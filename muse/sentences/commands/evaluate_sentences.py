@@ -24,8 +24,6 @@ RATED = "A table of two sentences and a rating."
 
 
 class SentencesOptions(Languages, encoders.EncoderOptions, Backend, Seed, Device, Threads, Common):
-    """The options of `muse evaluate sentences`."""
-
     source: Path | None = option(None, section="Input", help="Sentences of --src, one on each line.")
     target: Path | None = option(None, section="Input", help="Their translations into --tgt, line by line.")
     parallel: Path | None = option(
@@ -60,11 +58,8 @@ class SentencesOptions(Languages, encoders.EncoderOptions, Backend, Seed, Device
 
 
 @command(
-    SentencesOptions,
-    examples=(
-        "muse evaluate sentences embeddings/aligned/fr-en --source test.fr --target test.en",
-        "muse evaluate sentences SPACE --suite data --encoder idf --picture suite.svg",
-    ),
+    "muse evaluate sentences embeddings/aligned/fr-en --source test.fr --target test.en",
+    "muse evaluate sentences SPACE --suite data --encoder idf --picture suite.svg",
 )
 def sentences(options: SentencesOptions) -> Report:
     """P@1, P@5 and P@10 of sentence retrieval, or the tasks of a suite.
@@ -210,8 +205,6 @@ def _texts(
 
 
 class StsOptions(encoders.EncoderOptions, Seed, Threads, Common):
-    """The options of `muse evaluate sts`."""
-
     pairs: Path = option(section="Input", help=RATED)
     src: str = option(
         section="Input", metavar="LANG", more_flags=("--lang",), once=True, help="Language of --pairs."
@@ -225,11 +218,8 @@ class StsOptions(encoders.EncoderOptions, Seed, Threads, Common):
 
 
 @command(
-    StsOptions,
-    examples=(
-        "muse evaluate sts embeddings/aligned/fr-en --src fr --pairs rated.csv",
-        "muse evaluate sts SPACE --src fr --pairs fr.csv --tgt en --target-pairs en.csv",
-    ),
+    "muse evaluate sts embeddings/aligned/fr-en --src fr --pairs rated.csv",
+    "muse evaluate sts SPACE --src fr --pairs fr.csv --tgt en --target-pairs en.csv",
 )
 def sts(options: StsOptions) -> Report:
     """Correlation of cosines with rated sentence pairs.
@@ -263,19 +253,14 @@ def sts(options: StsOptions) -> Report:
 
 
 class RelatednessOptions(encoders.EncoderOptions, Seed, Threads, Common):
-    """The options of `muse evaluate relatedness`."""
-
     pairs: Path = option(section="Input", help=RATED)
     train_pairs: Path = option(section="Input", help="Rated pairs to learn from, in the same columns.")
     lang: str = encoders.language_option("Language of the sentences.")
 
 
 @command(
-    RelatednessOptions,
-    examples=(
-        "muse evaluate relatedness SPACE --lang en --train-pairs learn.csv --pairs rated.csv",
-        "muse evaluate relatedness SPACE --lang en --train-pairs a.tsv --pairs b.tsv --encoder sif",
-    ),
+    "muse evaluate relatedness SPACE --lang en --train-pairs learn.csv --pairs rated.csv",
+    "muse evaluate relatedness SPACE --lang en --train-pairs a.tsv --pairs b.tsv --encoder sif",
 )
 def relatedness(options: RelatednessOptions) -> Report:
     """Correlation of a regression learned from rated sentence pairs."""

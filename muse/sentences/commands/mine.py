@@ -47,8 +47,6 @@ class PairOptions(EncoderOptions, Searched, Backend, Seed, Device, Threads, Comm
 
 
 class MineOptions(PairOptions, Clustered):
-    """The options of `muse mine`."""
-
     src: str = option(
         section="Input", metavar="LANG", more_flags=("--src-lang",), help="Language of --source."
     )
@@ -69,11 +67,8 @@ class MineOptions(PairOptions, Clustered):
 
 
 @command(
-    MineOptions,
-    examples=(
-        "muse mine SPACE --src fr --source a.fr --tgt en --target b.en --out pairs.tsv",
-        "muse mine SPACE --src fr --source a.fr --tgt en --target b.en --gold gold.tsv --out x.tsv",
-    ),
+    "muse mine SPACE --src fr --source a.fr --tgt en --target b.en --out pairs.tsv",
+    "muse mine SPACE --src fr --source a.fr --tgt en --target b.en --gold gold.tsv --out x.tsv",
 )
 def mine(options: MineOptions) -> Report:
     """Mine sentence pairs from texts in two languages.
@@ -130,19 +125,14 @@ def mine(options: MineOptions) -> Report:
 
 
 class MiningOptions(PairOptions, Languages):
-    """The options of `muse evaluate mining`."""
-
     source: Path = option(section="Input", help="Text in --src, a sentence on each line.")
     target: Path = option(section="Input", help="Text in --tgt, a sentence on each line.")
     gold: Path = option(section="Input", help="Known pairs of lines, or of the ids before them.")
 
 
 @command(
-    MiningOptions,
-    examples=(
-        "muse evaluate mining SPACE --source a.fr --target b.en --gold pairs.tsv",
-        "muse evaluate mining SPACE --source a.fr --target b.en --gold pairs.tsv --threshold 1.06",
-    ),
+    "muse evaluate mining SPACE --source a.fr --target b.en --gold pairs.tsv",
+    "muse evaluate mining SPACE --source a.fr --target b.en --gold pairs.tsv --threshold 1.06",
 )
 def mining(options: MiningOptions) -> Report:
     """F1, precision and recall of mined sentence pairs.

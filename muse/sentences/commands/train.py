@@ -54,8 +54,6 @@ class TrainingOptions(Seed, Device, Threads, Common):
 
 
 class TrainOptions(OneSpace, TrainingOptions):
-    """The options of `muse train`."""
-
     lang: str = option(
         section="Input", metavar="LANG", help="Language to train on, beside the pivot of the space."
     )
@@ -118,11 +116,8 @@ class TrainOptions(OneSpace, TrainingOptions):
 
 
 @command(
-    TrainOptions,
-    examples=(
-        "muse train embeddings/aligned/fr-en --lang fr --parallel en-fr.tsv --out encoders/x-cbow",
-        "muse train SPACE --encoder xlm --lang fr --text fr=a.fr --text en=b.en --out encoders/xlm",
-    ),
+    "muse train embeddings/aligned/fr-en --lang fr --parallel en-fr.tsv --out encoders/x-cbow",
+    "muse train SPACE --encoder xlm --lang fr --text fr=a.fr --text en=b.en --out encoders/xlm",
 )
 def train(options: TrainOptions) -> Report | None:
     """Train a sentence encoder on a SPACE.

@@ -23,8 +23,6 @@ def _initial(part: str) -> Any:
 
 
 class TranslatorOptions(OneSpace, TrainingOptions):
-    """The options of `muse train-translator`."""
-
     text: tuple[str, ...] = option(
         section="Input", metavar="LANG=FILE",
         help="Text in a language, a sentence on each line; repeat it for the pivot and each other language.",
@@ -43,12 +41,8 @@ class TranslatorOptions(OneSpace, TrainingOptions):
 
 
 @command(
-    TranslatorOptions,
-    name="train-translator",
-    examples=(
-        "muse train-translator SPACE --text fr=a.fr --text en=b.en --out models/fr-en",
-        "muse train-translator SPACE --text fr=a.fr --text en=b.en --encoder encoders/xlm --out models/x",
-    ),
+    "muse train-translator SPACE --text fr=a.fr --text en=b.en --out models/fr-en",
+    "muse train-translator SPACE --text fr=a.fr --text en=b.en --encoder encoders/xlm --out models/x",
 )
 def train_translator(options: TranslatorOptions) -> Report | None:
     """Train a translation model without parallel text.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -16,7 +16,8 @@ from muse.errors import BadFile, BadSetting, NotConverged
 from muse.files.corpora import check_lines
 from muse.files.parquet import is_parquet, read_column
 from muse.files.plain_text import read_lines
-from muse.sentences.encoders.reading import all_sentences
+from muse.sentences.encoders.reading import all_sentences, check_sentences
+from muse.space import Space
 from muse.vectors import Matrix, ShortRepr
 
 Write = Callable[[Sequence[str], Matrix], None]
@@ -85,20 +86,23 @@ class SentenceEncoder(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Wrapped(SentenceEncoder):
-    """An encoder that wraps another one and has its languages and dimension."""
+class Trained(SentenceEncoder):
+    """An encoder that was trained for some of the languages of a space; it learns nothing more from text."""
 
-    inner: SentenceEncoder
+    label: str
+    space: Space
+    trained_for: tuple[str, ...]
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """The languages of the inner encoder."""
-        return self.inner.languages
+        """The languages it was trained for."""
+        return self.trained_for
 
-    @property
-    def dimension(self) -> int:
-        """The dimension of the inner encoder."""
-        return self.inner.dimension
+    def fit(self, sentences: Iterable[str], language: str) -> Self:
+        """Returns self."""
+        check_trained_for(self, language)
+        check_sentences(sentences)
+        return self
 
 
 def check_encodes(encoder: SentenceEncoder, language: str, advice: str = "") -> None:

@@ -23,7 +23,7 @@ from muse.files.space_folder import folder_name
 from muse.files.space_manifest import plain
 from muse.progress import Progress
 from muse.sentences.encoders import pooling
-from muse.sentences.encoders.encoder import Encoded, SentenceEncoder, check_trained_for
+from muse.sentences.encoders.encoder import Encoded, SentenceEncoder, Trained, check_trained_for
 from muse.sentences.encoders.pooling import Power, check_powers, listed
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import Reading, Vocabulary, blocks, check_sentences
@@ -141,7 +141,7 @@ class WeightedMean(ShortRepr, SentenceEncoder):
 
 
 @dataclass(frozen=True, eq=False)
-class TrainedEncoder(SentenceEncoder):
+class TrainedEncoder(Trained):
     """A sentence encoder that pools trained rows of words.
 
     `tables` has the trained rows (n, d') of each language that training changed; the other `trained_for`
@@ -149,9 +149,6 @@ class TrainedEncoder(SentenceEncoder):
     record how the encoder was trained.
     """
 
-    label: str
-    space: Space
-    trained_for: tuple[str, ...]
     tables: Mapping[str, Matrix]
     pooling: str = "mean"
     powers: tuple[Power, ...] = (1.0,)
@@ -161,11 +158,6 @@ class TrainedEncoder(SentenceEncoder):
     def name(self) -> str:
         """The label, with the powers if any: projection[hinge:0.5]+power-mean[-inf,1,inf]."""
         return self.label + ("" if self.powers == (1.0,) else f"+power-mean[{listed(self.powers)}]")
-
-    @property
-    def languages(self) -> tuple[str, ...]:
-        """The language it was trained for, and the pivot."""
-        return self.trained_for
 
     @property
     def dimension(self) -> int:
@@ -188,12 +180,6 @@ class TrainedEncoder(SentenceEncoder):
     @cached_property
     def _lookup(self) -> "Lookup":
         return Lookup(self.words)
-
-    def fit(self, sentences: Iterable[str], language: str) -> "TrainedEncoder":
-        """Returns self: a trained encoder learns nothing from text in one language."""
-        check_trained_for(self, language)
-        check_sentences(sentences)
-        return self
 
     def encode(self, sentences: Iterable[str], language: str) -> Encoded:
         """The rows of the sentences, in order; BadSetting if it was not trained for the language."""

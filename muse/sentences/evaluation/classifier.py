@@ -306,7 +306,6 @@ class InferenceScore(JsonScore):
     signature: Signature
 
     def __str__(self) -> str:
-        """The lines to print."""
         return (
             f"{Score('accuracy', self.accuracy, self.ci95, self.signature)}\n{self.pairs} pairs, "
             f"{self.unread} of them without a known word on a side; the most frequent label has "

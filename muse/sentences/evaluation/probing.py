@@ -69,7 +69,6 @@ class ProbeScore(JsonScore):
     signature: Signature
 
     def __str__(self) -> str:
-        """The line to print."""
         figures = "{} = {:.1f} [{:.1f}, {:.1f}]".format(self.name, self.accuracy, *self.ci95)
         return f"{figures}, chance {self.chance:.1f} of {self.classes} classes | {self.signature}"
 

@@ -40,7 +40,6 @@ class SentenceScore(JsonScore):
     signature: Signature
 
     def __str__(self) -> str:
-        """The lines to print."""
         return (
             f"{Score('P@1', self.p_at_1, self.ci95, self.signature)}\nP@5 = {self.p_at_5:.1f}, "
             f"P@10 = {self.p_at_10:.1f}, {self.queries} queries, "

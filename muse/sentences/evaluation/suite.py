@@ -71,7 +71,6 @@ class TaskScore:
         return {**json_fields(self, "name", "more"), **self.more}
 
     def __str__(self) -> str:
-        """The line to print."""
         low, high = self.ci95
         by = {FOLDS: "cross-validation", COSINE: "cosine"}.get(self.scored, f"learned from {self.trained:,}")
         return (

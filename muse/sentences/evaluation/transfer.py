@@ -73,7 +73,6 @@ class TransferScore:
         return {**fields, "signature": str(self.signature)}
 
     def __str__(self) -> str:
-        """The line to print."""
         return (
             f"{self.measure} = {self.transfer} | {self.signature}\n"
             f"  trained in {self.language} itself {self.in_language}, drop {self.drop}, in the source "

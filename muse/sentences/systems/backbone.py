@@ -3,6 +3,9 @@
 A backbone turns the ids of a sentence into a matrix (T, K): rows of an aligned space, or the last layer of a
 pretrained encoder in a local folder, an xlm that muse trained or a Hugging Face encoder. Only this module
 uses transformers. Nothing is downloaded, no code from the folder is run, no pickle is read.
+
+A backbone is also an encoder as it is, without training (`pretrained`): a sentence is the mean of the last
+states of its pieces, without those that the model expects around them.
 """
 
 import hashlib
@@ -24,7 +27,8 @@ from muse.installation import install_extra
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import PIECE, Limited, Reader, Reading, Vocabulary
 from muse.sentences.encoders.saving import ARRAYS, is_encoder
-from muse.sentences.systems.network_encoder import open_network
+from muse.sentences.systems.network_encoder import NetworkEncoder, SentenceNetwork, open_network
+from muse.sentences.systems.networks.sentence_rows import masked_mean
 from muse.sentences.systems.pieces import BOS, EOS, is_failure
 from muse.sentences.systems.xlm.language_model import XlmNetwork, network_of
 from muse.space import Space
@@ -34,6 +38,7 @@ log = logging.getLogger(__name__)
 SENTENCES_GUESSED_FROM = 2_000  # sentences whose language is guessed
 LONGEST = 512  # words of a sentence; longer input is not a sentence, and its matrix would fill the memory
 _XLM = "xlm"
+PRETRAINED = "pretrained"  # the system whose network is a backbone alone
 LEAST_SHARE_OF_ROWS = 0.98  # of a model must be its tokenizer's; some have a few spare rows
 
 
@@ -229,6 +234,36 @@ class HuggingFaceBackbone(FolderBackbone, Reader):
             if name.endswith("position_embeddings") and getattr(part, "padding_idx", None) is not None:
                 positions -= part.padding_idx + 1
         return int(min(positions, self._tokenizer.model_max_length))
+
+
+class PretrainedNetwork(SentenceNetwork):
+    """A backbone, which is not saved, and the mean over its pieces."""
+
+    def __init__(self, backbone: Backbone) -> None:
+        super().__init__()
+        self.backbone, self.dimension, self.reader = backbone, backbone.dimension, backbone.reader
+
+    def forward(self, batch: Ragged, language: str) -> Tensor:
+        """The rows (b, K) of sentences."""
+        return masked_mean(*self.backbone.matrices(batch, language))
+
+
+def is_pretrained(folder: Path) -> bool:
+    """Whether a folder has a model as Hugging Face's libraries save it."""
+    return (folder / "config.json").is_file() and any(folder.glob("*.safetensors"))
+
+
+def pretrained(folder: Path, space: Space) -> NetworkEncoder:
+    """The encoder in a folder, for all languages of a space."""
+    backbone = open_backbone(space, folder)
+    settings = {"system": PRETRAINED, "backbone": dict(backbone.settings)}
+    label = f"{PRETRAINED}[{backbone.name}]"
+    return NetworkEncoder(label, space, tuple(space.languages), PretrainedNetwork(backbone), settings)
+
+
+def restored_pretrained(settings: Mapping[str, Any], space: Space) -> SentenceNetwork:
+    """The network of a saved one; Mismatch if the weights in its folder have changed."""
+    return PretrainedNetwork(restored_backbone(settings["backbone"], space))
 
 
 def _checked_weights(folder: Path) -> str:

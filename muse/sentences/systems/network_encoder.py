@@ -12,9 +12,9 @@ import torch
 from muse.errors import BadFile, BadSetting
 from muse.files.source import DAMAGED
 from muse.files.space_manifest import plain
-from muse.sentences.encoders.encoder import Encoded, SentenceEncoder, check_trained_for
+from muse.sentences.encoders.encoder import Encoded, Trained, check_trained_for
 from muse.sentences.encoders.ragged import Ragged, encoding_batches
-from muse.sentences.encoders.reading import Reader, blocks, check_sentences
+from muse.sentences.encoders.reading import Reader, blocks
 from muse.sentences.encoders.saving import Arrays, Saved, check_space, checksums, read_encoder, write_encoder
 from muse.sentences.training.pair_learner import RowNetwork
 from muse.space import Space
@@ -43,16 +43,13 @@ class SentenceNetwork(RowNetwork):
 
 
 @dataclass(frozen=True, eq=False)
-class NetworkEncoder(SentenceEncoder):
+class NetworkEncoder(Trained):
     """A trained network and the space it belongs to.
 
     `settings` are JSON values: the name of the `system`, all that it needs to rebuild the network, and how
     the network was trained.
     """
 
-    label: str
-    space: Space
-    trained_for: tuple[str, ...]
     network: SentenceNetwork
     settings: Mapping[str, Any] = field(default_factory=dict)
 
@@ -60,11 +57,6 @@ class NetworkEncoder(SentenceEncoder):
     def name(self) -> str:
         """The label, such as lens[simple:512,space]."""
         return self.label
-
-    @property
-    def languages(self) -> tuple[str, ...]:
-        """The languages it was trained for."""
-        return self.trained_for
 
     @property
     def dimension(self) -> int:
@@ -75,12 +67,6 @@ class NetworkEncoder(SentenceEncoder):
     def words(self) -> Space:
         """A space of the word vectors that the network learned; BadSetting if it learned none."""
         return self.network.word_space(self.space)
-
-    def fit(self, sentences: Iterable[str], language: str) -> "NetworkEncoder":
-        """Returns self: a trained network learns nothing from text in one language."""
-        check_trained_for(self, language)
-        check_sentences(sentences)
-        return self
 
     def encode(self, sentences: Iterable[str], language: str) -> Encoded:
         """The rows of the sentences, in order; BadSetting if it was not trained for the language."""

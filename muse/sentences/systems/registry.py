@@ -19,13 +19,12 @@ from muse.run.checkpoint import Checkpoint, checkpoint_folder
 from muse.run.runtime import Runtime
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.encoders.saving import Saved, checksums, encoder_files
-from muse.sentences.systems.backbone import Backbone, open_backbone
+from muse.sentences.systems.backbone import PRETRAINED, Backbone, open_backbone, restored_pretrained
 from muse.sentences.systems.bgt.bgt_system import BGT
 from muse.sentences.systems.cmlm.cmlm_system import CMLM
 from muse.sentences.systems.lens import LENS
 from muse.sentences.systems.network_encoder import NetworkEncoder, restored
 from muse.sentences.systems.nli.infersent import INFERSENT, X_BILSTM
-from muse.sentences.systems.pretrained import PRETRAINED, restored_pretrained
 from muse.sentences.systems.system import Fitted, Job, System, TrainingRequest
 from muse.sentences.systems.translator.translator_system import TRANSLATOR
 from muse.sentences.systems.word_encoders import CVM_ADD, PROJECTION, SP, X_CBOW
