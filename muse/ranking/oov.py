@@ -350,8 +350,10 @@ def possible(arrays: Arrays, counts: tuple[int, int], dimension: int) -> OovRank
 
     ValueError for that of another space, and for anything that using it could not rely on.
     """
-    numbers = (one for name, one in arrays.items() if one.dtype.kind == "f" and name != "csls")
-    if not all((np.abs(one) <= _LARGEST).all() for one in numbers):  # which nan is not
+    if any(one.dtype.kind not in "fiub" for one in arrays.values()):
+        raise ValueError("expected numbers")
+    floats = (one for name, one in arrays.items() if one.dtype.kind == "f" and name != "csls")
+    if not all((np.abs(one) <= _LARGEST).all() for one in floats):  # which nan is not
         raise ValueError("expected finite numbers")
     found = OovRanker.of_arrays(arrays)
     found.check(counts, dimension)

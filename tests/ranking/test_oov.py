@@ -153,6 +153,7 @@ NONSENSE = {
     "roots before": ("here.roots", at(1, -1)),
     "roots beyond": ("here.roots", at(1, 8)),
     "no root": ("here.roots", lambda one: one[:0]),
+    "no numbers": ("whole.weights", lambda one: one.view("V4")),
     "fewer values": ("here.value", lambda one: one[:-1]),
     "two baselines": ("here.baseline", lambda one: np.repeat(one, 2)),
     "huge values": ("here.value", at(3, 1e300)),
