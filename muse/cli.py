@@ -40,6 +40,7 @@ _OF_MEMORY = re.compile(
     "out of memory|allocate memory|size calculation overflowed|failed to map segment|can't start new thread",
     re.IGNORECASE,
 )
+_CIRCLE = re.compile("Symlink loop from '(.*)'", re.DOTALL)  # of pathlib, before Python 3.13
 
 
 def main() -> None:
@@ -68,13 +69,20 @@ def main() -> None:
             raise
         sys.exit(_fail(f"error: muse needs {package}, found none; run {install_packages(package)}"))
     except (RuntimeError, ImportError) as error:
-        if not _OF_MEMORY.search(str(error)):
-            raise
-        sys.exit(_fail(TOO_LITTLE))
+        sys.exit(_fail(_of_system(error)))
     except (MuseError, OSError) as error:
         # All files but stdout are named, by the system or by whoever writes them.
         full = isinstance(error, OSError) and error.filename is None and error.errno in FULL
         sys.exit(_fail(f"error: {STDOUT_FULL if full else _told(error)}"))
+
+
+def _of_system(error: RuntimeError | ImportError) -> str:
+    """What is said of links in a circle, or of too little memory; any other error is raised."""
+    if circle := _CIRCLE.fullmatch(str(error)):
+        return f"error: {circle[1]}: expected a path, got links in a circle; remove one of them"
+    if not _OF_MEMORY.search(str(error)):
+        raise error
+    return TOO_LITTLE
 
 
 def _told(error: MuseError | OSError) -> str:

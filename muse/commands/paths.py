@@ -95,6 +95,10 @@ def check_inputs_spared(manifest: Manifest) -> None:
 
 
 def _check_name(written: str, out: Path) -> None:
+    if not out.resolve().name:
+        raise BadSetting(
+            f"{out}: {written} must be the name of a file or folder, got the root; choose another"
+        )
     # The temporary files beside it have longer names and paths.
     name, path = len(os.fsencode(out.name)), len(os.fsencode(out.absolute()))
     if name > LONGEST_NAME or path > LONGEST_PATH:

@@ -8,6 +8,7 @@ earlier run into the same folder are removed.
 
 import hashlib
 import logging
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from muse.files.encoder_folder import (
     SETTINGS,
     TOKENIZER,
     WEIGHTS,
+    check_weights,
     harmless_copy,
     inside,
     read_settings,
@@ -182,6 +184,7 @@ def _load(folder: Path, copy: Path, device: str, texts: Sequence[str] = ()) -> A
             f"{folder}: expected the weights of the whole model, got a file that lacks some, which would be "
             "random numbers; copy the folder again"
         )
+    check_weights(folder, model)
     return model
 
 
@@ -198,8 +201,8 @@ def _loaded(models: Any, folder: Path, copy: Path, device: str) -> Any:
             tokenizer = import_module("tokenizers").Tokenizer.from_file(str(copy / TOKENIZER))
             static = parts.StaticEmbedding(tokenizer, embedding_weights=static_rows(folder, copy / WEIGHTS))
             return models.SentenceTransformer(modules=[static], device=device)
-    except BadFile as error:
-        raise BadFile(str(error).replace(str(copy), str(folder))) from error
+    except BadFile:
+        raise
     except Exception as error:  # noqa: BLE001 - whatever the library raises for a folder that it cannot read
         raise _unusable(folder, _MODEL, error) from error
 
@@ -226,7 +229,9 @@ def _quiet() -> Iterator[None]:
     shown.set_verbosity(logging.CRITICAL)
     shown.disable_progress_bar()
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what is wrong is an error
+            yield
     finally:
         shown.set_verbosity(level)
         if bars:

@@ -82,7 +82,7 @@ def lock(path: Path, flags: int = os.O_RDONLY, *, without_locks: bool = True) ->
 
     On a file system without locks it holds none, or there is None unless this does `without_locks`.
     """
-    descriptor = os.open(path, flags)
+    descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # a pipe is not waited for
     try:
         # Whoever held it before may have removed it in between: what is locked then has no name.
         held = lock_descriptor(descriptor, blocking=False) and _is_same(path, descriptor, unknown=False)
@@ -104,10 +104,15 @@ def only_writer(out: Path) -> Iterator[None]:
     place, descriptor = out.with_name(f".{out.name}.lock"), None
     with writing(out.parent):
         made = make_parents(place)
+    if place.is_symlink() or (place.exists() and not place.is_file()):
+        raise BadFile(
+            f"{place}: expected a file, which is locked while {out.name} is written, got a link, a folder "
+            "or a pipe; remove it, or choose another --out"
+        )
     try:
         with writing(out.parent):
             try:
-                # Not through a link, which may lead to anything.
+                # Not through a link that is there by now, which may lead to anything.
                 descriptor = lock(place, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0))
             except PermissionError:  # of another account: to lock it, it need only be read
                 if not os.path.lexists(place):

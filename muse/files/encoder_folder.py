@@ -27,11 +27,13 @@ from muse.files.vectors.arrays import tensor_shapes
 
 Fields = dict[str, Any]
 MODULES, SETTINGS, TOKENIZER = "modules.json", "config.json", "tokenizer.json"
+ADDED = "added_tokens.json"
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 PICKLED = {".bin", ".pt", ".pth", ".pkl", ".ckpt"}
 LARGEST = 16 << 20, 256 << 20  # bytes of a configuration, and of a tokenizer
 LONGEST, LONGEST_NAME = 10_000, 200  # characters of a prompt, and of a name of a folder
-MOST_MODULES, MOST_LAYERS = 100, 200
+MOST_MODULES, MOST_LAYERS, MOST_TOKENS = 100, 200, 10_000
+FIRST = 1_000  # rows that are compared
 TRIAL_SECONDS, TRIAL_MEMORY = 20, 2 << 30
 _ANY_SIZE = 1 << 20  # of a number in a configuration, such as the longest text, whatever the weights are
 _TYPES = "Transformer Pooling Dense Normalize LayerNorm Dropout StaticEmbedding CNN LSTM Router"
@@ -51,9 +53,11 @@ _MODELS = (
 _NAME, _ROPE = r"[a-z0-9_+-]{1,40}", re.compile(r"rope_(parameters|scaling)|\w+_attention")
 _WORD = r"[\s\S]{0,200}"
 _PARTS = re.compile("layers?$|groups?(_num)?$|_(networks|functions|tp)$|^block_(size|repeat)s")  # each built
+_LAYERS = re.compile("(num_hidden|num|n|encoder)_layers?")  # without which an encoder is a table of words
 # The strings that are kept, by the names of their fields: none is the name of a file or of anything with code
 # but for what is listed. Numbers are kept under every name but these.
-_EXECUTED = {"auto_map", "torchscript", "reference_compile", "deterministic_flash_attn", "num_labels"}
+_EXECUTED = {"auto_map", "torchscript", "reference_compile", "deterministic_flash_attn", "num_labels",
+             "chunk_size_feed_forward"}  # fmt: skip
 _STRINGS = {
     "model_type": _MODELS.replace(" ", "|"),
     "dtype|torch_dtype": "float32|float16|bfloat16",
@@ -78,7 +82,7 @@ _TOKENIZER_NUMBERS = re.compile(
 )
 _TOKEN = {"content", "lstrip", "rstrip", "single_word", "normalized", "special", "__type"}
 _PIECES = ("spiece.model", "sentencepiece.bpe.model", "tokenizer.model", "spm.model")
-_VOCABULARIES = ("vocab.txt", "vocab.json", "merges.txt", "added_tokens.json", *_PIECES)
+_VOCABULARIES = ("vocab.txt", "vocab.json", "merges.txt", *_PIECES)
 # What a model's own settings may ask of the library without a change of what it computes.
 _WITHOUT_EFFECT = {
     "trust_remote_code", "attn_implementation", "torch_dtype", "dtype", "use_safetensors", "weights_only",
@@ -97,7 +101,19 @@ def harmless_copy(folder: Path) -> Iterator[Path]:
             _Copy(folder, Path(name)).add()
         except (OSError, ValueError) as error:
             raise BadFile(f"{folder}: expected a model, got {error}; copy the folder again") from error
-        yield Path(name)
+        try:
+            yield Path(name)
+        except BadFile as error:
+            raise BadFile(str(error).replace(name, str(folder))) from error
+
+
+def check_weights(folder: Path, model: Any) -> None:
+    """Raise BadFile if a torch module has the same row for every piece, as weights of zeros have."""
+    table = next((one for one in model.parameters() if one.ndim == 2), None)
+    if table is not None and len(table) > 1 and bool((table[1:FIRST] == table[0]).all()):
+        raise BadFile(
+            f"{folder}: expected the weights of a trained model, got one row for all pieces; copy it again"
+        )
 
 
 @contextmanager
@@ -112,8 +128,8 @@ def tokenizers_tried(folder: Path, copy: Path, words: Sequence[str] = ()) -> Ite
         if any(trial.wait() != 0 for trial in trials):
             raise BadFile(
                 f"{folder}: expected a tokenizer that reads its own pieces and the words alike each time, "
-                f"within {TRIAL_SECONDS} seconds and {TRIAL_MEMORY >> 30} GB, got one that does not; copy it "
-                "again from where you trust it"
+                f"within {TRIAL_SECONDS} seconds and {TRIAL_MEMORY >> 30} GB, with at most {MOST_TOKENS:,} "
+                "added tokens, got another; copy it again from where you trust it"
             )
 
     try:
@@ -133,7 +149,7 @@ def _tokenizers(copy: Path) -> list[Path]:
 def _trial(path: Path, words: Sequence[str]) -> "subprocess.Popen[bytes]":
     listed = path.with_name("muse-words.txt")
     listed.write_text("\0".join(words), encoding="utf-8", errors="replace")
-    limits = TRIAL_MEMORY + 20 * path.stat().st_size, TRIAL_SECONDS + len(words) // 50_000
+    limits = TRIAL_MEMORY + 20 * path.stat().st_size, TRIAL_SECONDS + len(words) // 50_000, MOST_TOKENS
     command = [sys.executable, "-I", tokenizer_trial.__file__, str(path), str(listed), *map(str, limits)]
     nothing, alone = subprocess.DEVNULL, {**os.environ, "TOKENIZERS_PARALLELISM": "false"}
     return subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing, env=alone)
@@ -219,6 +235,11 @@ class _Copy:
 
     def _transformer(self) -> None:
         path, settings = self.folder / SETTINGS, self._parsed(SETTINGS)
+        if (adapter := self.folder / "adapter_config.json").exists():
+            raise BadFile(
+                f"{adapter}: expected a whole model, got an adapter, which muse does not apply; merge it "
+                "into the model (peft has merge_and_unload), and save that without this file"
+            )
         if not isinstance(kind := settings.get("model_type"), str) or kind not in _MODELS.split():
             raise BadFile(
                 f"{path}: expected an encoder of text in transformers as model_type, as bert, got "
@@ -234,9 +255,9 @@ class _Copy:
         self._write(SETTINGS, kept)
         for own in sorted(self.folder.glob("sentence_*_config.json")):
             self._write(own.name, _own_settings(own, self._parsed(own.name)))
-        for name in ("tokenizer_config.json", "special_tokens_map.json"):
+        for name in ("tokenizer_config.json", "special_tokens_map.json", ADDED):
             if (self.folder / name).exists():
-                self._write(name, _tokenizer_settings(self._parsed(name)))
+                self._write(name, _tokenizer_settings(self.folder / name, self._parsed(name)))
         for name in (TOKENIZER, *_VOCABULARIES):
             self._linked(name)
 
@@ -344,8 +365,13 @@ def _own_settings(path: Path, settings: Fields) -> Fields:
     return kept
 
 
-def _tokenizer_settings(settings: Fields) -> Fields:
+def _tokenizer_settings(path: Path, settings: Fields) -> Fields:
     """The settings of a tokenizer without names of files and classes, and with its special tokens."""
+    tokens = max(map(len, [settings, *(one for one in settings.values() if isinstance(one, list | dict))]))
+    if tokens > MOST_TOKENS:
+        raise BadFile(f"{path}: expected at most {MOST_TOKENS:,} tokens, got {tokens:,}; copy it again")
+    if path.name == ADDED:
+        return {name: number for name, number in settings.items() if type(number) is int}
     known: Fields = {name: value for name, value in settings.items()
              if _TOKENIZER_NUMBERS.fullmatch(name) and isinstance(value, int | float | None)}  # fmt: skip
     for name, value in settings.items():
@@ -374,7 +400,8 @@ def _check_sizes(path: Path, settings: Fields, shapes: Mapping[str, Sequence[int
             continue
         most = min(len(shapes), MOST_LAYERS) if _PARTS.search(name) else max(_ANY_SIZE, 16 * largest)
         most = 2 * largest if name in ("vocab_size", "hidden_size", "intermediate_size", "d_model") else most
-        if shapes and not (-1 <= min(sizes) and sum(sizes) <= most):
+        least = 1 if _LAYERS.fullmatch(name) else -1
+        if shapes and not (least <= min(sizes) and sum(sizes) <= most):
             raise _too_large(path, shapes, name, value)
 
 

@@ -1,7 +1,7 @@
 """A tokenizer tried in a process of its own, with limits of memory and time: it ends with 0 if it holds.
 
-Arguments: the tokenizer's file, words separated by NUL in a file, bytes, seconds. Nothing of muse is
-imported.
+Arguments: the tokenizer's file, words separated by NUL in a file, bytes, seconds, and how many tokens may be
+added to its pieces. Nothing of muse is imported.
 """
 
 import json
@@ -16,13 +16,15 @@ PIECES = 20_000  # of its own that it is tried on
 MORE, FOR_EACH = 1_000, 40  # tokens of any text, and for each of its characters
 
 
-def main(path: Path, listed: Path, memory: int, seconds: int) -> None:
+def main(path: Path, listed: Path, memory: int, seconds: int, added: int) -> None:
     """Read pieces of a tokenizer and words with it, within limits."""
     for kind, most in (("RLIMIT_AS", memory), ("RLIMIT_CPU", seconds), ("RLIMIT_CORE", 0)):
         resource.setrlimit(getattr(resource, kind), (most, most))
     tokenizer = _opened(path)
     if getattr(tokenizer.model, "dropout", None):
         sys.exit("pieces are drawn at random")
+    if len(tokenizer.get_added_tokens_decoder()) > added:  # each is looked for in every text
+        sys.exit("too many added tokens")
     texts = [*tokenizer.get_vocab()][:PIECES] + [*_strings(path)] + listed.read_text("utf-8").split("\0")
     for begin in range(0, len(texts), BATCH):
         batch = texts[begin : begin + BATCH]

@@ -292,7 +292,9 @@ class OovRanker:
         scores = self.csls_back
         if self.count != counts[0] or scores.ndim != 2 or len(scores) != targets or not scores.shape[1]:
             raise ValueError("no answers of this space")
-        if scores.dtype.kind != "f" or not (np.diff(scores) <= 0).all() or not (scores <= LIMIT).all():
+        before, after = scores[:, :-1], scores[:, 1:]
+        ordered = ((after <= before) & (before > -np.inf)).all()  # -inf may be the last
+        if scores.dtype.kind != "f" or not ordered or not (scores <= LIMIT).all():
             raise ValueError("expected the best scores of each target first")
         if self.named.shape != (targets, 2) or not ((self.named >= -1) & (self.named < counts[0])).all():
             raise ValueError("expected the words that each target names")
@@ -348,8 +350,10 @@ def possible(arrays: Arrays, counts: tuple[int, int], dimension: int) -> OovRank
 
     ValueError for that of another space, and for anything that using it could not rely on.
     """
-    numbers = (one for name, one in arrays.items() if one.dtype.kind == "f" and name != "csls")
-    if not all((np.abs(one) <= _LARGEST).all() for one in numbers):  # which nan is not
+    if any(one.dtype.kind not in "fiub" for one in arrays.values()):
+        raise ValueError("expected numbers")
+    floats = (one for name, one in arrays.items() if one.dtype.kind == "f" and name != "csls")
+    if not all((np.abs(one) <= _LARGEST).all() for one in floats):  # which nan is not
         raise ValueError("expected finite numbers")
     found = OovRanker.of_arrays(arrays)
     found.check(counts, dimension)

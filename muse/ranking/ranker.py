@@ -161,6 +161,8 @@ class Ranker:
 
     def firsts(self, rows: Numbers) -> Numbers:
         """The first answer (b,) to each of the words of the space with these row numbers (b,); -1 is none."""
+        if not len(rows):
+            return np.zeros(0, np.int64)
         found = replace(self, top=1).best(rows)
         return np.where(found.counts > 0, found.columns[:, 0], -1)
 

@@ -214,7 +214,10 @@ def _restored(folder: Path, spaces: Sequence[Space], whole: Path | None = None) 
         own = [[space] for space in spaces] if apart else [spaces] * len(saved.parts)
         check_space(folder, saved.spaces, spaces[0])
         parts = [_restored(part, reads, whole) for part, reads in zip(saved.parts, own, strict=True)]
-        return RESTORERS[saved.kind](saved, spaces[0], parts)
+        try:
+            return RESTORERS[saved.kind](saved, spaces[0], parts)
+        except BadSetting as error:
+            raise ValueError(str(error)) from error
     except DAMAGED as error:
         raise BadFile(
             f"{folder}: expected the settings of a {saved.kind} encoder, got others ({error!r}); {AGAIN}"

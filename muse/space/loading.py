@@ -28,9 +28,10 @@ from muse.search.approximate import Approximation
 from muse.space.aligned import Side, Space
 from muse.space.derived import AnswersBy
 from muse.space.saving import CHUNK
-from muse.vectors import Vectors
+from muse.vectors import Matrix, Vectors
 
 log = logging.getLogger(__name__)
+ROUNDING = 1e-3  # of the square of a length
 
 
 def load_space(
@@ -85,6 +86,16 @@ def _load_sides(
     return sides, manifest, contents
 
 
+def _finite(array: Matrix) -> bool:
+    return bool(np.isfinite(array).all())
+
+
+def _unit_or_zero(rows: Matrix) -> bool:
+    """Whether each row (n, d) has the length 1, but for rounding, or 0: CSLS is of cosines."""
+    squares = np.einsum("ij,ij->i", rows, rows)
+    return bool(((abs(squares - 1) < ROUNDING) | (squares == 0)).all())  # which nan is not
+
+
 def _load_side(
     folder: Path, manifest: Manifest, language: str, *, check: bool = False, into_memory: bool = False
 ) -> Side:
@@ -107,9 +118,10 @@ def _load_side(
         name: disk.read_array(home / name, shape, read(name))
         for name, shape in entry.shapes(manifest.dimension).items()
     }
-    for name, array in arrays.items() if check else ():  # else all that is computed of it would be nan
-        if not all(np.isfinite(array[begin : begin + CHUNK]).all() for begin in range(0, len(array), CHUNK)):
-            raise BadFile(f"{home / name}: expected finite numbers, got nan or inf; {disk.AGAIN}")
+    for name, array in arrays.items() if check else ():  # else all that is computed of it would be nonsense
+        holds, more = (_unit_or_zero, " in rows of length 1 or 0") if name == disk.VECTORS else (_finite, "")
+        if not all(holds(array[begin : begin + CHUNK]) for begin in range(0, len(array), CHUNK)):
+            raise BadFile(f"{home / name}: expected finite numbers{more}, got others; {disk.AGAIN}")
     vectors = Vectors(language, words, arrays[disk.VECTORS], frequency_ordered=entry.ranked, texts=texts)
     store, d = None, arrays[disk.MAPPING].shape[1]
     if disk.STORE_MAP in arrays:

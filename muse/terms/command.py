@@ -121,7 +121,7 @@ def terms(options: TermsOptions) -> Report:
             write_glossary(path, form, rows, way, decided)
         fields = _told(rows, decided, [*map(str, outs)], label)
         if options.save_space is not None:
-            made = add_counted_units(space, options.save_space, read, config=config)
+            made = add_counted_units(space, options.save_space, read, config)
             fields["units"] = {language: len(made.units(language)) for language in way}
             fields["saved_space"] = str(options.save_space)
     right = f"{fields['more_likely_right']} of them more likely right than wrong"

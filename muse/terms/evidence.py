@@ -16,6 +16,7 @@ import scipy
 import torch
 
 from muse.normalise import unit
+from muse.ranking.canonical import dots
 from muse.search.exact import nearest
 from muse.terms.parts import Sparse, best_in_rows, coverage
 from muse.vectors import Doubles, Matrix, Numbers, ShortRepr
@@ -32,7 +33,7 @@ FEATURES = (
     "apart in length", "apart in frequency", "occurrences", "csls by contexts and occurrences",
 )  # fmt: skip
 CONTENT = 0.2  # the least share of a part that must have a counterpart
-_BLOCK = 1 << 15  # pairs at a time
+_BLOCK = 1 << 13  # pairs at a time
 _UNITS = 1 << 10  # at a time
 
 
@@ -139,7 +140,7 @@ def gather(
     places, columns, covered, covering = _with_parts(source, target, translations, others)
     for x, y, own, other, first in best:
         evidence += _by_rows(x, y, (own, other), first, n + places, columns, n)
-    evidence.append(_cosines(source.by_parts, target.by_parts, n + places, columns))
+    evidence.append(dots(source.by_parts, target.by_parts, n + places, columns))
     evidence += [covered, covering, np.sqrt(_at(made_of, places, columns))]
     evidence += [*_alike(source, target, n + places, columns)]
     evidence += _by_form(source, target, places, columns)
@@ -200,8 +201,8 @@ def _alike(source: Entries, target: Entries, rows: Numbers, columns: Numbers) ->
     It is half of their CSLS. What has no known part is like nothing.
     """
     found = np.zeros((3, len(rows)), np.float32)
-    for begin in range(0, len(rows), _BLOCK // 4):
-        some, sides = slice(begin, begin + _BLOCK // 4), []
+    for begin in range(0, len(rows), _BLOCK):
+        some, sides = slice(begin, begin + _BLOCK), []
         for entries, at in ((source, rows), (target, columns)):
             places, shares = (one[at[some]] for one in entries.parts)
             hubs = np.where(places < 0, np.inf, entries.word_hubness[places] / 2)
@@ -224,7 +225,7 @@ def _by_rows(
     n: int,
 ) -> Iterator[Doubles | Matrix]:
     """CSLS, and how far behind the best of the unit, and of the candidate among all, it is."""
-    cosines = _cosines(x, y, rows, columns)
+    cosines = dots(x, y, rows, columns)
     own, other = hubness[0][rows], hubness[1][columns]
     some, back = np.unique(columns, return_inverse=True)
     bias = torch.from_numpy(hubness[0] / 2)
@@ -243,11 +244,3 @@ def _by_form(source: Entries, target: Entries, places: Numbers, columns: Numbers
     yield np.abs(source.lengths[own] - target.lengths[columns]).astype(np.float64)
     yield apart
     yield np.log(source.counts[places])
-
-
-def _cosines(x: Matrix, y: Matrix, rows: Numbers, columns: Numbers) -> Matrix:
-    found = np.empty(len(rows), np.float32)
-    for begin in range(0, len(rows), _BLOCK):
-        some = slice(begin, begin + _BLOCK)
-        found[some] = np.einsum("pd,pd->p", x[rows[some]], y[columns[some]])
-    return found

@@ -26,19 +26,13 @@ from muse.space.derived import AnswerTable, write_answers, write_hubness
 from muse.space.saving import save_with_units
 from muse.terms import glossary
 from muse.terms.evidence import hubness_of, mixed_rows
-from muse.terms.model import TermModel
 from muse.terms.parts import word_shares
 from muse.text.surface import joined
 from muse.vectors import Vectors
 
 
 def add_units(
-    space: Space,
-    out: Path,
-    texts: Mapping[str, Sequence[Path]],
-    *,
-    config: glossary.TermConfig | None = None,
-    model: TermModel | None = None,
+    space: Space, out: Path, texts: Mapping[str, Sequence[Path]], config: glossary.TermConfig | None = None
 ) -> Space:
     """The saved `space` with the units in texts of some of its languages, saved in `out`, atomically.
 
@@ -49,22 +43,17 @@ def add_units(
     _folder_of_words(space, texts)
     with TemporaryDirectory() as folder:
         read = glossary.read_term_texts(write_corpora(texts, Path(folder)), space.without_units(), config)
-        return add_counted_units(space, out, read, config=config, model=model)
+        return add_counted_units(space, out, read, config)
 
 
 def add_counted_units(
-    space: Space,
-    out: Path,
-    texts: Mapping[str, glossary.TermText],
-    *,
-    config: glossary.TermConfig,
-    model: TermModel | None = None,
+    space: Space, out: Path, texts: Mapping[str, glossary.TermText], config: glossary.TermConfig
 ) -> Space:
     """The same, of texts that were counted by the words of the space."""
     words, saved = space.without_units(), _folder_of_words(space, texts)
     pairs = [pair for pair in combinations(space.languages, 2) if space.pivot in pair]
     shared = [pair for pair in pairs if {*pair} <= {*texts}]
-    units, answers = _found(words, shared, texts, config, model or TermModel.shipped())
+    units, answers = _found(words, shared, texts, config)
 
     def hubness(grown: Space, one: str, other: str) -> torch.Tensor:
         """The hubness of words as it was, and that of new units among all that the other language has."""
@@ -105,7 +94,6 @@ def _found(
     pairs: Sequence[tuple[str, str]],
     texts: Mapping[str, glossary.TermText],
     config: glossary.TermConfig,
-    model: TermModel,
 ) -> tuple[dict[str, Vectors], dict[tuple[str, str], AnswerTable]]:
     """The units of each language, and their answers in both directions of each pair."""
     answers, units = dict[tuple[str, str], AnswerTable](), dict[str, Vectors]()
@@ -114,7 +102,7 @@ def _found(
         entries = {one: glossary.entries_of(space, sides[one], two) for one, two in (pair, pair[::-1])}
         for one, two in (pair, pair[::-1]):
             both = (sides[one], sides[two]), (entries[one], entries[two])
-            answers[one, two] = glossary.unit_answers(space, *both, config, model).best(ANSWERS)
+            answers[one, two] = glossary.unit_answers(space, *both, config).best(ANSWERS)
             rows = entries[one].mixed[len(space.vectors(one)) :]
             units[one] = Vectors(one, names_of(sides[one]), rows)
     return units, answers

@@ -53,6 +53,7 @@ class TermConfig:
     Of the source they are those of `units`, and they are translated by those of `answers`: a term may be no
     term in the other language. Words whose domain score is at least `domain` are terms too, if there is one.
     `general` has the words of languages by their frequency outside of the field; else they are the space's.
+    The `model` says how probable translations are.
     """
 
     longest: int = 4
@@ -61,6 +62,7 @@ class TermConfig:
     answers: UnitConfig = UnitConfig(edge=50, association=0.2, edge_association=0.3, most=10_000)
     domain: float | None = None
     general: Mapping[str, Vectors] = field(default_factory=dict)
+    model: TermModel = field(default_factory=TermModel.shipped)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -253,24 +255,19 @@ class FoundTerm:
 
 
 def find_terms(
-    space: Space,
-    texts: tuple[TermText, TermText],
-    *,
-    top: int = 3,
-    config: TermConfig | None = None,
-    model: TermModel | None = None,
+    space: Space, texts: tuple[TermText, TermText], *, top: int = 3, config: TermConfig | None = None
 ) -> list[FoundTerm]:
     """The units in a text, and how they may be translated by words of the space and units of the other text.
 
     Those whose best translation is most probable come first.
     """
-    config, model = config or TermConfig(), model or TermModel.shipped()
+    config = config or TermConfig()
     source, target = texts[0].having(config.units), texts[1]
     target = with_compositions(space, source, target)
     own, other = (
         entries_of(space, one, two.vectors.language) for one, two in ((source, target), (target, source))
     )
-    table = unit_answers(space, (source, target), (own, other), config, model)
+    table = unit_answers(space, (source, target), (own, other), config)
     counts = np.rint(np.exp(other.frequency) * target.text.tokens - HALF).astype(np.int64)
     terms = list[FoundTerm]()
     units = source.units
@@ -314,11 +311,7 @@ def _is_term(word: str) -> bool:
 
 
 def unit_answers(
-    space: Space,
-    texts: tuple[TermText, TermText],
-    entries: tuple[Entries, Entries],
-    config: TermConfig,
-    model: TermModel,
+    space: Space, texts: tuple[TermText, TermText], entries: tuple[Entries, Entries], config: TermConfig
 ) -> AnswerTable:
     """The answers to the units of the first text, among words of the space and units of the second."""
     source, target = texts
@@ -330,7 +323,7 @@ def unit_answers(
     forward, back = (part_translations(space, one, known_parts(text)) for text, one in both)
     made_of = compounds_of(source, config.units.edge, forward, target.vectors)
     found = gather(*entries, (forward, back), made_of)
-    shares = model.probabilities(found.values)
+    shares = config.model.probabilities(found.values)
     order = np.lexsort((-shares, found.places))
     bounds = np.searchsorted(found.places[order], np.arange(len(source.units) + 1))
     csls = found.values[order, FEATURES.index("csls mixed")]

@@ -126,6 +126,17 @@ def test_a_name_that_no_file_system_takes(muse: Command, here: Path, name: str) 
     assert sorted(path.name for path in here.iterdir()) == ["a.vec"]
 
 
+@pytest.mark.parametrize("out", ["circle", "circle/out", "/"])
+@pytest.mark.parametrize(
+    "line", ["induce space", "export space --format space", "export space --format text"]
+)
+def test_a_place_that_is_none(muse: Command, space: Path, here: Path, line: str, out: str) -> None:
+    (here / "circle").symlink_to("circle")
+    ended = muse(*line.split(), "--out", out)
+    assert (ended.code, ended.err.count("\n"), ended.err[:6]) == (1, 1, "error:"), ended
+    refused(muse(*line.replace("space", "circle", 1).split(), "--out", "out"), "circle")
+
+
 PIPED = [
     "train-lm text.txt --lang fr --out pipe",
     "export space --format torch --out pipe",

@@ -399,9 +399,21 @@ def test_a_second_writer_is_told_who_the_first_is(tmp_path: Path) -> None:
 def test_a_lock_is_not_written_through_a_link(tmp_path: Path) -> None:
     (tmp_path / "theirs").write_text("mine")
     (tmp_path / ".out.lock").symlink_to(tmp_path / "theirs")
-    with pytest.raises(BadFile, match="symbolic link"), atomic.only_writer(tmp_path / "out"):
-        pass
+    with pytest.raises(BadFile, match="out.lock: expected a file, .* got a link"):
+        with atomic.only_writer(tmp_path / "out"):
+            pytest.fail("it is locked")
     assert (tmp_path / "theirs").read_text() == "mine"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes")
+def test_pipes_that_others_left_are_not_waited_for(tmp_path: Path) -> None:
+    for name in (".out.0.partial", ".out.lock"):
+        os.mkfifo(tmp_path / name)
+    with atomic.atomic_path(tmp_path / "out") as partial:
+        partial.write_text("whole")
+    assert (tmp_path / "out").read_text() == "whole"
+    with pytest.raises(BadFile, match="or a pipe; remove it"), atomic.only_writer(tmp_path / "out"):
+        pytest.fail("it is locked")
 
 
 def test_a_lock_that_another_account_left_is_no_obstacle_if_it_can_be_read(

@@ -137,6 +137,16 @@ REFUSED = {
         "num_hidden_layers", "n_layer", "decoder_layers", "inner_group_num", "num_hidden_groups",
         "num_feedforward_networks", "num_hash_functions", "pretraining_tp",
     )},
+    **{f"no {name}": (more("config.json", **{name: 0}), f"{name} 0") for name in (
+        "num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers",
+    )},
+    "an adapter": (more("adapter_config.json", base_model_name_or_path="/x"), "adapter, which muse does not"),
+    **{f"tokens in {name}": (more(name, **fields), "at most 10,000 tokens, got 10,00") for name, fields in (
+        (TOKENS, {"additional_special_tokens": [f"<{i}>" for i in range(10_001)]}),
+        (TOKENS, {"added_tokens_decoder": {str(i): {"content": f"<{i}>"} for i in range(10_001)}}),
+        ("special_tokens_map.json", {"extra_special_tokens": [f"<{i}>" for i in range(10_001)]}),
+        ("added_tokens.json", {f"<{i}>": i for i in range(10_001)}),
+    )},
     "blocks of layers": (more("config.json", block_sizes=[1_000_000] * 2), r"block_sizes \[1000000"),
     "layers for weights": (both(weights(400), more("config.json", num_hidden_layers=400)), "layers 400"),
     "words beyond weights": (more("config.json", vocab_size=10**9), "vocab_size 1000000000"),
@@ -190,7 +200,8 @@ DROPPED = {
     "code of a tokenizer": (more(TOKENS, auto_map={"AutoTokenizer": "mine.Mine"}), "auto_map"),
     "kernels of others": (more("config.json", _attn_implementation="a/b", attn_implementation="a/b"), "attn"),
     "another model": (more("config.json", base_model_name_or_path="/x", _name_or_path="/x"), "/x"),
-    "an adapter": (more("adapter_config.json", base_model_name_or_path="/x"), "adapter"),
+    "what is computed in parts": (more("config.json", chunk_size_feed_forward=3), "chunk"),
+    "paths of added tokens": (more("added_tokens.json", file="/x"), "/x"),
     "labels": (more("config.json", num_labels=1 << 20), "num_labels"),
     "compiled": (more("config.json", reference_compile=True, torchscript=True), "reference_compile"),
     "files of a tokenizer": (more(TOKENS, tokenizer_file="/x", vocab_file="/x", name_or_path="/x"), "/x"),
@@ -317,6 +328,14 @@ def _tokenizer(**fields: object) -> Change:
     return more("tokenizer.json", **fields)
 
 
+def _weights(of: Callable[[np.ndarray], np.ndarray]) -> Change:
+    def change(folder: Path) -> None:
+        numpy, path = pytest.importorskip("safetensors.numpy"), folder / "model.safetensors"
+        numpy.save_file({name: of(rows) for name, rows in numpy.load_file(path).items()}, path)
+
+    return change
+
+
 _GROWS = {"type": "Sequence", "normalizers": [
     {"type": "Replace", "pattern": {"Regex": "[a-zA-Z]"}, "content": "ab"} for _ in range(60)
 ]}  # fmt: skip
@@ -334,10 +353,20 @@ EXPLODING = {
     }),
     "draws": _tokenizer(model={"type": "BPE", "dropout": 0.5, "vocab": {"[PAD]": 0, "a": 1, "b": 2, "ab": 3},
                                "merges": ["a b"]}),
+    "adds to its pieces": _tokenizer(added_tokens=[
+        {"id": 20 + i, "content": f"<{i}>", "single_word": False, "lstrip": False, "rstrip": False,
+         "normalized": False, "special": True} for i in range(10_001)
+    ]),
+    "zeros": _weights(lambda rows: 0 * rows),
+    "equal weights": _weights(lambda rows: 0 * rows + 0.1),
     "two weights": more("config.json", hidden_size=12),
     "no heads": more("config.json", num_attention_heads=3),
     "another tokenizer": _tokenizer(model={"type": "WordLevel", "vocab": {"ab": 10**9}, "unk_token": "ab"}),
 }  # fmt: skip
+
+
+FLAT = "zeros", "equal weights"
+TRIED = "grows", "grows at one word", "pads", "adds tokens", "adds to its pieces", "draws"
 
 
 @pytest.mark.slow
@@ -348,9 +377,12 @@ def test_what_grows_or_does_not_fit_is_one_sentence(case: str, tmp_path: Path, c
     _bert(folder)
     EXPLODING[case](folder)
     capfd.readouterr()
-    with pytest.raises((BadFile, Mismatch)) as raised:
+    said = (
+        "one row for all pieces" if case in FLAT else "expected a tokenizer that" if case in TRIED else None
+    )
+    with pytest.raises((BadFile, Mismatch), match=said) as raised:
         encoded(folder, tmp_path / "cache", ("ab", "\u4e00"))
-    with pytest.raises((BadFile, Mismatch)) as raised_there:
+    with pytest.raises((BadFile, Mismatch), match=said) as raised_there:
         backbone(folder)
     shown = capfd.readouterr()
     assert shown.out + shown.err == ""

@@ -80,6 +80,13 @@ def test_grades(probability: float | None, grade: str | None) -> None:
     assert Translations("y", None).grade is None
 
 
+def test_of_no_words_there_is_no_answer() -> None:
+    zeros = plain_space(np.zeros((9, 4), np.float32), raw_rows(0, 9, 4), [*"abcdefghi"], [*"jklmnopqr"])
+    ranker = Ranker(zeros, ("fr", "en"))
+    assert ranker.firsts(np.arange(9)).tolist() == [-1] * 9
+    assert ranker.reversed().firsts(np.zeros(0, np.int64)).tolist() == []
+
+
 def test_a_word_without_a_vector_has_no_answer() -> None:
     space = space_with_zeros()
     find_calibration(space, "fr", "en")

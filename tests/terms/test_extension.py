@@ -26,7 +26,6 @@ from tests.support.spaces import PROVENANCE
 from tests.terms.conftest import COMPOSED, IDIOMS, WORDS
 
 UNITS = UnitConfig(edge=0, association=0.2)
-CONFIG = TermConfig(units=UNITS, answers=UNITS)
 
 
 def model() -> TermModel:
@@ -34,6 +33,9 @@ def model() -> TermModel:
     weights = np.zeros((2, len(FEATURES)))
     weights[:, [FEATURES.index(one) for one in ("csls by contexts", "covered", "covering")]] = 4, 2, 2
     return TermModel(weights.ravel(), -6.0)
+
+
+CONFIG = TermConfig(units=UNITS, answers=UNITS, model=model())
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +66,7 @@ def chosen(world: Path) -> Space:
 @pytest.fixture(scope="module")
 def extended(world: Path, chosen: Space) -> Space:
     """The same with the units of both texts."""
-    add_units(chosen, world / "extended", _texts(world), config=CONFIG, model=model())
+    add_units(chosen, world / "extended", _texts(world), CONFIG)
     return load_space(world / "extended")
 
 
@@ -123,7 +125,7 @@ def test_units_are_replaced_when_text_is_added(world: Path, chosen: Space, exten
     lines = (world / "aa").read_text().splitlines()
     (world / "more").write_text("\n".join([*lines, *["aa100 aa101"] * 30]))
     texts = {**_texts(world), "aa": [world / "more"]}
-    places = [add_units(space, world / f"again{number}", texts, config=CONFIG, model=model())
+    places = [add_units(space, world / f"again{number}", texts, CONFIG)
               for number, space in enumerate((chosen, extended))]  # fmt: skip
     anew, again = places
     assert "aa100_aa101" in anew.units("aa") and "aa100_aa101" not in extended.units("aa")

@@ -28,13 +28,13 @@ from tests.terms.conftest import IDIOMS
 
 def test_units_are_translated_by_contexts_and_by_parts(world: Path, tmp_path: Path) -> None:
     units = UnitConfig(edge=0, association=0.2)
-    config = TermConfig(units=units, answers=units)
     weights = np.zeros((2, len(FEATURES)))
     weights[:, [FEATURES.index(one) for one in ("csls by contexts", "covered", "covering")]] = 4, 2, 2
-    model, space = TermModel(weights.ravel(), -6.0), load_space(world / "space")
+    config = TermConfig(units=units, answers=units, model=TermModel(weights.ravel(), -6.0))
+    space = load_space(world / "space")
     corpora = write_corpora({one: [world / one] for one in ("aa", "bb")}, tmp_path)
     aa, bb = read_term_texts(corpora, space, config).values()
-    found = find_terms(space, (aa, bb), config=config, model=model)
+    found = find_terms(space, (aa, bb), config=config)
     best = {term.term: term.translations[0].target for term in found}
     pairs = zip(*((world / f"{one}.units").read_text().split("\n") for one in ("aa", "bb")), strict=True)
     right = [best.get(source) == target for source, target in pairs]

@@ -206,6 +206,11 @@ def restore_trained(saved: Saved, space: Space, _: Sequence[SentenceEncoder]) ->
     tables = {name: saved.arrays.get(folder_name(name)) for name in languages}
     rows = {name: table for name, table in tables.items() if table is not None}
     powers = check_powers([pooling.parsed_power(str(p)) for p in settings["powers"]])
+    widths = {rows.get(name, space.vectors(name).matrix).shape[1:] for name in languages}
+    if len(widths) > 1 or any(table.dtype != np.float32 for table in rows.values()):
+        raise ValueError("tables of other numbers, or of several dimensions")
+    if settings["pooling"] not in ("mean", "sum"):
+        raise ValueError("another pooling")
     return TrainedEncoder(
         saved.name, space, languages, rows, settings["pooling"], powers, dict(settings["training"])
     )

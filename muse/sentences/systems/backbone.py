@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from muse.errors import BadFile, BadSetting, Mismatch, MissingExtra, MuseError
-from muse.files.encoder_folder import harmless_copy, tokenizers_tried
+from muse.files.encoder_folder import check_weights, harmless_copy, tokenizers_tried
 from muse.files.space_folder import checksum, with_checksum
 from muse.installation import install_extra
 from muse.sentences.encoders.ragged import Ragged
@@ -192,9 +192,10 @@ class HuggingFaceBackbone(FolderBackbone, Reader):
 
     def __init__(self, folder: Path, device: str = "cpu", depth: float = 1.0) -> None:
         super().__init__(folder, _checked_weights(folder), device)
-        with _loading(folder):
-            with harmless_copy(folder) as copy, tokenizers_tried(folder, copy) as end:
+        with harmless_copy(folder) as copy, _loading(folder):
+            with tokenizers_tried(folder, copy) as end:
                 self._tokenizer, self._model = _loaded(folder, copy, end)
+            check_weights(folder, self._model)
             _cut_layers_(self._model, depth)
             self._model.to(device)
             self.dimension = int(self._model.config.hidden_size)

@@ -48,7 +48,7 @@ class LensConfig(Settings):
     dimension: int = setting(512, "columns of a sentence vector", least=1)
     mean: bool = setting(False, "puts the mean of the backbone's rows before them")
     gate: int = setting(128, "width of the convolutions of a gated lens", least=1)
-    layers: int = setting(1, "number of these convolutions", least=1)
+    layers: int = setting(1, "number of these convolutions", least=1, most=1_000)
     kernel: int = setting(3, "words that one of them sees", least=1)
     margin: float = setting(
         0.2, "how much closer a translation must be than the hardest negative", above=0, needs="parallel"

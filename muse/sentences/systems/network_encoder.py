@@ -111,7 +111,7 @@ def restored(make: Callable[[], Network], arrays: Arrays, *, backbone: bool = Fa
                 make().load_state_dict(state, assign=True)
         network = make()
         network.load_state_dict(state)
-    except (RuntimeError, MemoryError, KeyError, TypeError) as error:
+    except (BadSetting, RuntimeError, MemoryError, KeyError, TypeError) as error:
         raise ValueError(shorten(str(error), 200)) from error
     if not all(weights.isfinite().all() for weights in network.parameters()):
         raise ValueError("weights that are not finite")

@@ -6,6 +6,7 @@ word begins with "▁"; punctuation marks are separate pieces. Characters unseen
 The rows of pieces can be initialised from the words of a space, and words have rows made of their pieces.
 """
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -16,7 +17,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from muse.errors import BadFile, MissingExtra
+from muse.errors import BadSetting, MissingExtra
 from muse.installation import install_extra
 from muse.normalise import Normalisation
 from muse.orthography import is_punctuation
@@ -56,15 +57,7 @@ class Pieces(Reader):
 
         Languages are weighted by p^a / sum p^a, a = `exponent` (see training.pairs). Needs tokenizers.
         """
-        library = _require()
-        tokenizer = library.Tokenizer(library.models.BPE(unk_token=SPECIALS[UNK], fuse_unk=True))
-        normalizers, pre_tokenizers = library.normalizers, library.pre_tokenizers
-        spaces = normalizers.Replace(library.Regex(r"\s+"), " ")
-        tokenizer.normalizer = normalizers.Sequence([normalizers.NFC(), spaces, normalizers.Strip()])
-        tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
-            [pre_tokenizers.Metaspace(replacement=BEGINS), pre_tokenizers.Punctuation("isolated")]
-        )
-        tokenizer.decoder = library.decoders.Metaspace(replacement=BEGINS)
+        library, tokenizer = _require(), _without_pieces()
         lines = list(balanced_text(texts, exponent, generator))
         alphabet = _alphabet(map(tokenizer.normalizer.normalize_str, lines), size - len(SPECIALS))
         trainer = library.trainers.BpeTrainer(
@@ -79,22 +72,31 @@ class Pieces(Reader):
 
     @classmethod
     def from_json(cls, text: str) -> "Pieces":
-        """The pieces that `to_json` wrote; BadFile for anything else, MissingExtra without tokenizers."""
-        library = _require()
+        """The pieces that `to_json` wrote; BadSetting for anything else, MissingExtra without tokenizers.
+
+        Only the pieces and their merges may differ from what is written here: other steps can grow a word
+        until the process aborts, or draw pieces at random.
+        """
+        library, empty = _require(), _without_pieces()
+        empty.add_special_tokens([*SPECIALS])
         try:
-            pieces = cls(library.Tokenizer.from_str(text))
+            given, own = json.loads(text), json.loads(empty.to_str())
+            own["model"] |= {name: given["model"][name] for name in ("vocab", "merges")}
+            if given != own:
+                raise ValueError("other steps than those of muse")
+            pieces = cls(library.Tokenizer.from_str(json.dumps(own)))
         except BaseException as error:
             if not is_failure(error):
                 raise
-            raise BadFile(
+            raise BadSetting(
                 f"word pieces must be JSON written by tokenizers, got other text: {error}"
             ) from None
         if pieces.tokens[: len(SPECIALS)] != SPECIALS:
             found = ", ".join(pieces.tokens[: len(SPECIALS)])
-            raise BadFile(f"word pieces must begin with {', '.join(SPECIALS)}, found {found}")
+            raise BadSetting(f"word pieces must begin with {', '.join(SPECIALS)}, found {found}")
         numbers = sorted(pieces._tokenizer.get_vocab().values())
         if numbers != list(range(len(numbers))):  # each is a row of a table
-            raise BadFile(
+            raise BadSetting(
                 f"word pieces must be numbered from 0 to {len(numbers) - 1}, found {numbers[-1]}; train the "
                 "encoder again"
             )
@@ -222,6 +224,20 @@ def _alphabet(lines: Iterable[str], room: int) -> list[str]:
 def is_failure(error: BaseException) -> bool:
     """Whether this error is a failure of tokenizers: an Exception, or a panic of its Rust code."""
     return isinstance(error, Exception) or type(error).__name__ == "PanicException"
+
+
+def _without_pieces() -> Any:
+    """A tokenizer that has all its steps, and no pieces."""
+    library = _require()
+    tokenizer = library.Tokenizer(library.models.BPE(unk_token=SPECIALS[UNK], fuse_unk=True))
+    normalizers, pre_tokenizers = library.normalizers, library.pre_tokenizers
+    spaces = normalizers.Replace(library.Regex(r"\s+"), " ")
+    tokenizer.normalizer = normalizers.Sequence([normalizers.NFC(), spaces, normalizers.Strip()])
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.Metaspace(replacement=BEGINS), pre_tokenizers.Punctuation("isolated")]
+    )
+    tokenizer.decoder = library.decoders.Metaspace(replacement=BEGINS)
+    return tokenizer
 
 
 def _require() -> Any:

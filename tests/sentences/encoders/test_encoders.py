@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 import torch
 
-from muse.errors import BadFile, BadSetting, Mismatch
+from muse.errors import BadFile, BadSetting, Mismatch, MuseError
 from muse.files.space_folder import checksum
 from muse.sentences.encoders import reading
 from muse.sentences.encoders.encoder import SentenceEncoder
+from muse.sentences.encoders.saving import Saved, checksums, write_encoder
 from muse.sentences.encoders.words import Lookup, TrainedEncoder, weights_from_rank
 from muse.sentences.loading import Named, load_encoder, parse
 from muse.space import Space, load_space
@@ -387,6 +388,26 @@ def test_broken_manifests(tmp_path: Path, name: str, changes: dict[str, object],
     break_manifest(folder, **changes)
     with pytest.raises(BadFile, match=part):
         load_encoder(folder, of)
+
+
+SEALED: dict[str, tuple[np.ndarray, dict[str, object], str]] = {
+    "other dimension": (rows(3, 4), {}, "several dimensions"),
+    "complex": (rows(3).astype(complex), {}, "other numbers"),
+    "whole": (rows(3).astype(np.int64), {}, "other numbers"),
+    "text": (rows(3).astype(str), {}, "other numbers"),
+    "fewer": (rows(3)[:2], {}, "every word needs one row"),
+    "pooling": (rows(3), {"pooling": "max"}, "another pooling"),
+    "powers": (rows(3), {"powers": ["nan"]}, r"encoder: expected the settings .*a power must be"),
+}
+
+
+@pytest.mark.parametrize("case", SEALED)
+def test_trained_tables_with_a_right_checksum_and_wrong_content(tmp_path: Path, case: str) -> None:
+    of, (table, settings, said) = space(), SEALED[case]
+    own = {"pooling": "mean", "powers": ["1.0"], "training": {}, **settings}
+    write_encoder(tmp_path / "encoder", Saved("trained", "x", checksums(of), own, {"fr": table}))
+    with pytest.raises(MuseError, match=said):
+        load_encoder(tmp_path / "encoder", of).encode(TEXT, "fr")
 
 
 def test_broken_folders(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 import torch
 
-from muse.errors import BadFile, BadSetting, MissingExtra
+from muse.errors import BadSetting, MissingExtra
 from muse.installation import install_extra
 from muse.sentences.systems.pieces import EOS, MASK, SPECIALS, UNK, PieceReader, Pieces
 from muse.sentences.training.pairs import balanced_text, draw_languages, language_shares
@@ -108,15 +108,47 @@ def test_json_keeps_all_and_the_seed_decides(pieces: Pieces) -> None:
     assert Pieces.learned(TEXTS, 150, generator()).to_json() == pieces.to_json()
 
 
+def with_other(pieces: Pieces, path: str, value: object) -> str:
+    """The pieces as JSON, of which one part is another."""
+    found = json.loads(pieces.to_json())
+    *above, name = path.split(".")
+    (found[above[0]] if above else found)[name] = value
+    return json.dumps(found)
+
+
+OTHER: dict[str, tuple[str, object]] = {
+    "grows": ("normalizer", {"type": "Sequence", "normalizers": [
+        {"type": "Replace", "pattern": {"Regex": "[a-z]"}, "content": "ab"} for _ in range(60)
+    ]}),
+    "no normaliser": ("normalizer", None),
+    "pads": ("padding", {"strategy": {"Fixed": 10**11}, "direction": "Right", "pad_id": 0, "pad_type_id": 0,
+                         "pad_to_multiple_of": None, "pad_token": "<pad>"}),
+    "cuts": ("truncation", {"direction": "Right", "max_length": 1, "strategy": "LongestFirst", "stride": 0}),
+    "adds": ("post_processor", {"type": "TemplateProcessing", "pair": [], "special_tokens": {},
+                                "single": [{"Sequence": {"id": "A", "type_id": 0}}]}),
+    "splits": ("pre_tokenizer", {"type": "Whitespace"}),
+    "draws": ("model.dropout", 0.5),
+    "no special tokens": ("added_tokens", []),
+}  # fmt: skip
+
+
 @pytest.mark.parametrize("text", ["", "{}", "[1, 2]", "no JSON"])
 def test_what_is_no_pieces(text: str) -> None:
-    with pytest.raises(BadFile):
+    with pytest.raises(BadSetting, match="must be JSON written by tokenizers"):
         Pieces.from_json(text)
 
 
+@pytest.mark.parametrize("case", OTHER)
+def test_steps_of_others_are_refused(pieces: Pieces, case: str) -> None:
+    with pytest.raises(BadSetting, match="other steps than those of muse"):
+        Pieces.from_json(with_other(pieces, *OTHER[case]))
+
+
 def test_pieces_of_another_kind(pieces: Pieces) -> None:
-    with pytest.raises(BadFile, match="must begin with"):
-        Pieces.from_json(pieces.to_json().replace("<bos>", "<cls>"))
+    rows = json.loads(pieces.to_json())["model"]["vocab"]
+    found = {"<cls>" if name == "<bos>" else name: row for name, row in rows.items()}
+    with pytest.raises(BadSetting, match="must begin with"):
+        Pieces.from_json(with_other(pieces, "model.vocab", found))
 
 
 def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,5 +194,5 @@ def test_pieces_whose_numbers_leave_gaps_are_refused(pieces: Pieces) -> None:
     found = json.loads(pieces.to_json())
     vocabulary = found["model"]["vocab"]
     vocabulary[next(name for name, number in vocabulary.items() if number == len(vocabulary) - 1)] = 255
-    with pytest.raises(BadFile, match="must be numbered from 0 to"):
+    with pytest.raises(BadSetting, match="must be numbered from 0 to"):
         Pieces.from_json(json.dumps(found))

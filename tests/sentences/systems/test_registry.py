@@ -1,7 +1,7 @@
 """Every system through muse train: saved, loaded, resumed; bad input is told before training."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 
+from muse.errors import BadSetting
 from muse.options import options_of
 from muse.sentences.commands import train as commands
 from muse.sentences.commands.train import WORD_ENCODERS
@@ -45,6 +46,17 @@ def test_the_command_line_names_what_there_is() -> None:
     presets = options_of(commands.TrainOptions)["preset"].choices
     assert all((*SYSTEMS[name].presets,) == presets for name in commands.SYSTEMS)
     assert all((*SYSTEMS[name].presets,) == ("small",) for name in WORD_ENCODERS)
+
+
+@pytest.mark.parametrize("name", SAVED)
+def test_settings_of_a_folder_cannot_ask_for_any_size(name: str) -> None:
+    config = SAVED[name].presets["small"].config
+    kinds: dict[type, list[Any]] = {int: [10**30, "1", 1.5], bool: ["no", 1], float: [1e300], str: [3]}
+    for field in (one for one in fields(config) if "declared" in one.metadata):
+        more = [10**7] if field.name.endswith("layers") else []
+        for wrong in kinds[type(field.default)] + more:
+            with pytest.raises(BadSetting, match="must be"):
+                replace(config, **{field.name: wrong})
 
 
 V, H = 20_000, 1_024  # the pieces of BGT, and the width of its states, feed-forward parts and latents

@@ -27,7 +27,7 @@ class TransformerConfig(Settings):
     """
 
     vocabulary: int = setting(MISSING, "tokens", least=1)
-    layers: int = setting(MISSING, "layers", least=1)
+    layers: int = setting(MISSING, "layers", least=1, most=1_000)
     heads: int = setting(MISSING, "attention heads", least=1)
     hidden: int = setting(MISSING, "width of the states", least=1)
     feed_forward: int | None = setting(None, "width of the inner layers", least=1)
