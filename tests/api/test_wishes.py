@@ -103,6 +103,7 @@ USES = """
     space.evaluate(GOLD).p_at_1 == 100
     space.evaluate(dict(GOLD)).p_at_1 == 100
     muse.evaluate(space, pd.DataFrame(GOLD, columns=["source", "target"])).p_at_1 == 100
+    muse.evaluate(space, pd.DataFrame(GOLD, columns=["fr", "en"])).p_at_1 == 100
     muse.evaluate(tmp / "space", GOLD).p_at_1 == 100
     space.export(tmp / "text")
     space.export(tmp / "st", "sentence-transformers")
