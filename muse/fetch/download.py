@@ -22,6 +22,7 @@ from muse.errors import BadFile
 from muse.files import read_lexicon
 from muse.files.atomic import FULL
 from muse.files.json_text import parse_json
+from muse.files.source import is_stream
 from muse.installation import __version__
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ log = logging.getLogger(__name__)
 BLOCK = 1 << 20
 AGAIN = "nothing was kept: download it again, or try --mirror"
 CHUNK = 256 * 1024
+PROGRESS = 10_000  # bytes: fewer, before a connection fails or while it is slow, are none
 REDIRECTS = 5  # one leads to the newest version, one to the place where it is kept
 RETRIED = {408, 425, 429, 500, 502, 503, 504}  # status codes of temporary errors
 _SAID = {
@@ -76,6 +78,7 @@ class RetryPolicy:
     read: float = 30.0
     first_wait: float = 1.0
     longest_wait: float = 60.0
+    slow: float = 60.0
 
 
 class _Retry(Exception):
@@ -110,6 +113,12 @@ class PartialFile:
         same = isinstance(noted, dict) and noted.get("url") == url
         return str(noted.get("validator", "")) if same and self.size() else ""
 
+    def check(self) -> None:
+        """Raise BadFile for a link, a pipe or a device in the place of the part or its version."""
+        for path in (self.path, self.notes):
+            if path.is_symlink() or is_stream(path):
+                raise BadFile(f"{path}: expected a part of a file, got a link, a pipe or a device; remove it")
+
     def begin(self, url: str, validator: str) -> None:
         """Discard the content so far, and record the version of the new content."""
         self.path.write_bytes(b"")
@@ -129,7 +138,7 @@ def download(url: str, part: PartialFile, retries: RetryPolicy, tick: Tick) -> N
             _attempt(url, part, retries, tick)
             return
         except _Retry as again:
-            failures = 0 if part.size() > most else failures + 1
+            failures = 0 if part.size() >= most + PROGRESS else failures + 1
             most = max(most, part.size())
             if failures >= retries.tries:
                 raise BadFile(
@@ -161,9 +170,12 @@ def _attempt(url: str, part: PartialFile, retries: RetryPolicy, tick: Tick) -> N
                 if validator and response.status_code == 416 and same and 0 < have == whole:
                     return  # all of it is there: an earlier run ended before it was verified
                 total = _check_answer(url, response, part, have if validator else 0)
-                _write(response.raw, part, total, tick)
-    except (requests.TooManyRedirects, ValueError) as error:  # the latter for an address that is none
-        got = f"a redirect to no address ({error})" if isinstance(error, ValueError) else "too many redirects"
+                _write(response.raw, part, total, retries.slow, tick)
+    except (
+        requests.TooManyRedirects,
+        ValueError,
+    ) as error:  # the latter for an address or length that is none
+        got = f"an answer that is none ({error})" if isinstance(error, ValueError) else "too many redirects"
         raise BadFile(f"{url}: expected a file, got {got}; try --mirror") from error
     except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
         if isinstance(error, OSError) and error.errno in FULL:
@@ -205,13 +217,18 @@ def _check_answer(url: str, response: requests.Response, part: PartialFile, have
     return _number(total)
 
 
-def _write(stream: Any, part: PartialFile, total: int, tick: Tick) -> None:
-    size = part.size()
+def _write(stream: Any, part: PartialFile, total: int, slow: float, tick: Tick) -> None:
+    size = before = part.size()
+    read, begun = getattr(stream, "read1", stream.read), time.monotonic()  # read waits until a chunk is full
     with part.path.open("ab") as file:
-        for chunk in stream.stream(CHUNK, decode_content=False):
+        while chunk := read(CHUNK, decode_content=False):
             file.write(chunk)
             size += len(chunk)
             tick(size, total)
+            if time.monotonic() - begun > slow:
+                if size - before < PROGRESS:
+                    raise _Retry(f"the server sent {size - before} bytes in {slow:.0f} s")
+                before, begun = size, time.monotonic()
     if total and size > total:
         part.remove()
         raise _Retry(f"expected {total} bytes, got more")

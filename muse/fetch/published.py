@@ -16,6 +16,7 @@ from muse.errors import BadFile, BadSetting
 from muse.fetch.download import PartialFile, RetryPolicy, check_content, download
 from muse.files.atomic import writing
 from muse.files.plain_text import read_lines
+from muse.files.source import refuse_stream
 from muse.files.space_folder import checksum
 from muse.files.writing import check_folder, replaced
 from muse.languages import language_code
@@ -161,6 +162,7 @@ def listing() -> list[dict[str, str]]:
 def read_pins(folder: Path) -> dict[str, str]:
     """The checksum of each file in the folder's SHA256SUMS; BadFile for an invalid line."""
     path, pins = folder / SUMS, dict[str, str]()
+    refuse_stream(path, "of checksums")
     for number, line in enumerate(read_lines(path) if path.exists() else (), 1):
         if (found := _LINE.fullmatch(line)) is None:
             raise BadFile(f"{path}:{number}: expected a checksum and a name, got {line[:80]!r}; correct it")
@@ -221,6 +223,7 @@ def fetch(item: Item, config: FetchConfig, progress: Progress) -> Fetched:
 def _retrieve(item: Item, config: FetchConfig, pin: str | None, progress: Progress) -> str:
     """The checksum of the file, which gets its name once it is whole, of its kind, and the one pinned."""
     url, part = item.url(config.home), PartialFile(config.folder / f".{item.name}.part")
+    part.check()
     with writing(config.folder):
         with ExitStack() as shown:
             ticks: list[Tick] = []

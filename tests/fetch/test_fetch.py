@@ -3,9 +3,13 @@
 import errno
 import gzip
 import hashlib
+import os
 import re
 import threading
+import time
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -29,7 +33,7 @@ from muse.fetch.published import (
 from muse.files import read_vectors
 from muse.progress import Progress
 from tests.support.command import Command, tree
-from tests.support.server import Answer, File, Server, serving, status
+from tests.support.server import Answer, File, Handler, Server, serving, status
 
 requests = pytest.importorskip("requests")
 
@@ -144,11 +148,53 @@ def test_a_server_that_never_sends_what_was_asked_for_is_left(tmp_path: Path) ->
         assert len(server.requests) == 4
 
 
+def drips(handler: Handler) -> None:
+    """Sends a byte now and then, for a second at most."""
+    handler.send_response(200)
+    handler.end_headers()
+    with suppress(OSError):
+        for _ in range(200):
+            handler.wfile.write(b"x")
+            handler.wfile.flush()
+            time.sleep(0.005)
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (drips, r"sent \d+ bytes in 0 s, 3 times in a row"),
+        (File(BODY, cut=1), "3 times in a row"),
+        (status(206, BODY, Content_Length="5", Content_Range="bytes 0-4/5"), "got an answer that is none"),
+    ],
+)
+def test_a_server_that_sends_next_to_nothing_is_left(tmp_path: Path, answer: Answer, message: str) -> None:
+    with serving(answer) as server, pytest.raises(BadFile, match=message):
+        config = FetchConfig(tmp_path, server.url, retries=replace(PATIENT, slow=0.02))
+        fetch(ITEM, config, Progress(quiet=True))
+    assert len(server.requests) <= 4
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes")
+@pytest.mark.parametrize("name", [f".{ITEM.name}.part", f".{ITEM.name}.part.json", SUMS])
+def test_a_pipe_or_a_link_in_the_place_of_a_part_is_refused(tmp_path: Path, name: str) -> None:
+    with serving(File(BODY)) as server:
+        os.mkfifo(tmp_path / name)
+        with pytest.raises(BadFile, match=f"{re.escape(name)}: expected .*got .*a pipe or a device"):
+            fetched(server, tmp_path)
+        (tmp_path / name).unlink()
+        (tmp_path / "theirs").write_text("")
+        (tmp_path / name).symlink_to("theirs")
+        if name != SUMS:
+            with pytest.raises(BadFile, match="expected a part of a file, got a link"):
+                fetched(server, tmp_path)
+        assert (tmp_path / "theirs").read_text() == ""
+
+
 def test_the_server_says_how_long_to_wait_up_to_a_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waits: list[float] = []
-    monkeypatch.setattr("muse.fetch.download.time", SimpleNamespace(sleep=waits.append))
+    monkeypatch.setattr("muse.fetch.download.time", SimpleNamespace(sleep=waits.append, monotonic=lambda: 0))
     policy = RetryPolicy(tries=4, first_wait=1.0, longest_wait=60.0)
     busy = (status(429, Retry_After="7"), status(503, Retry_After="1000"), status(503))
     with serving(*busy, File(BODY)) as server:
@@ -188,11 +234,11 @@ PLAIN = "http://plain.invalid/file"
         ([PLAIN], f"expected HTTPS, got a redirect to {PLAIN}; try --mirror"),
         (["https://files.invalid/other", PLAIN], f"expected HTTPS, got a redirect to {PLAIN}"),
         (["//files.invalid/other", "/further", PLAIN], f"expected HTTPS, got a redirect to {PLAIN}"),
-        (["file:///etc/passwd"], "got a redirect to no address"),
+        (["file:///etc/passwd"], "got an answer that is none"),
         (["ftp://files.invalid/file"], "expected HTTPS, got a redirect to ftp://files.invalid/file"),
-        (["javascript:alert(1)"], "got a redirect to no address"),
-        (["https://[::1/"], "got a redirect to no address"),
-        (["https://files.invalid:99999999/"], "got a redirect to no address"),
+        (["javascript:alert(1)"], "got an answer that is none"),
+        (["https://[::1/"], "got an answer that is none"),
+        (["https://files.invalid:99999999/"], "got an answer that is none"),
         (["/again"] * 20, "too many redirects"),
     ],
 )
