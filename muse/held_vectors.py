@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from muse.errors import counted
 from muse.options import NotOfKind
 
 if TYPE_CHECKING:
@@ -63,7 +64,9 @@ def _of_words(words: Iterable[Any], rows: Any) -> HeldVectors:
     if odd is not None:
         raise NotOfKind(f"{odd!r:.60} among the words; make all of them strings")
     if len(named) != len(found):
-        raise NotOfKind(f"{len(named)} words for {len(found)} rows; give each word one row")
+        raise NotOfKind(
+            f"{counted(len(named), 'word')} for {counted(len(found), 'row')}; give each word one row"
+        )
     return HeldVectors(found, named)
 
 

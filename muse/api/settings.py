@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from muse.errors import BadFile, BadSetting, Contradiction
+from muse.errors import BadFile, BadSetting, Contradiction, counted
 from muse.files.source import cannot_open, is_stream
 from muse.files.vectors.locate import locate_vectors
 from muse.files.vectors.spacy import find_vectors
@@ -101,8 +101,9 @@ def _of_sides(config: AlignConfig) -> Iterator[str]:
     ):
         if files and len(files) != len(languages):
             yield (
-                f"{option}-emb must be given once for each {option}, in the same order: got {len(files)} "
-                f"files for {len(languages)} languages; give one for each, or none to search for them"
+                f"{option}-emb must be given once for each {option}, in the same order: got "
+                f"{counted(len(files), 'file')} for {counted(len(languages), 'language')}; give one for each, "
+                "or none to search for them"
             )
     if config.into is not None:  # a space that grows has a target already
         for flag in given_only(config, OWN_TARGET):

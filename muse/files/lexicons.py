@@ -15,7 +15,7 @@ from functools import cache
 from itertools import count
 from pathlib import Path
 
-from muse.errors import BadFile, BadSetting, Mismatch
+from muse.errors import BadFile, BadSetting, Mismatch, counted
 from muse.files.cells import number_in, stripped
 from muse.files.detect import DICTIONARY, is_number, open_beginning, readable_kind
 from muse.files.dictionary_format import OR_ITS_FORMAT, WORDS, DictionaryFile, DictionaryFormat, lines_writer
@@ -98,8 +98,8 @@ def read_lexicon(
         ]
     if differ:
         log.warning(
-            "%s: %d pairs are repeated with another score, the first counts; one is %r and %r",
-            path, len(differ), *differ[0],
+            "%s: %s repeated with another score, the first counts; one is %r and %r",
+            path, counted(len(differ), "pair"), *differ[0],
         )  # fmt: skip
     if not found:
         raise BadFile(
