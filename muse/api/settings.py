@@ -102,8 +102,8 @@ def _of_sides(config: AlignConfig) -> Iterator[str]:
         if files and len(files) != len(languages):
             yield (
                 f"{option}-emb must be given once for each {option}, in the same order: got "
-                f"{counted(len(files), 'file')} for {counted(len(languages), 'language')}; give one for each, "
-                "or none to search for them"
+                f"{counted(len(files), 'file')} for {counted(len(languages), 'language')}; give one for "
+                "each, or none to search for them"
             )
     if config.into is not None:  # a space that grows has a target already
         for flag in given_only(config, OWN_TARGET):
