@@ -56,9 +56,10 @@ CASE_SHARE = 0.1  # the share of pairs in another case from which a user is warn
 # languages; of a large dictionary few are known in small vocabularies too, though it covers a share of both.
 # Of fewer than LEAST_PAIRS nothing is said.
 IDENTICAL_SHARE, KNOWN_SHARE, COVERED_SHARE, LEAST_PAIRS = 0.8, 0.25, 0.2, 20
-# How often the translation of a known word is known, for once of any word: 2.4 to 24 in small vocabularies of
-# the right languages, at most 2.1 in those of others (1,000 to 30,000 words of five languages).
-LIKE_WORDS = 2.2
+# How often the translation of a known word is known: the share of the better known side, and for once of any
+# word. Of lists of five languages with 1,000 to 30,000 words, these bounds spare all of the right languages
+# that have LEAST_PAIRS known pairs, and 8 of 2,590 of others.
+TRANSLATED_SHARE, LIKE_WORDS = 0.15, 1.4
 # The warning, with what `Lexicon.doubt` says.
 OTHER_LANGUAGES = "is the dictionary of %s and %s? %s; check its languages, and --max-vocab"
 
@@ -249,7 +250,8 @@ class Lexicon:
             [pair[side] in index for pair in pairs] for side, index in enumerate((source_index, target_index))
         )
         both = sum(one and two for one, two in zip(own, other, strict=True))
-        return both >= LEAST_PAIRS and both * len(pairs) > LIKE_WORDS * sum(own) * sum(other)
+        often = both * len(pairs) > LIKE_WORDS * sum(own) * sum(other)
+        return both >= LEAST_PAIRS and both >= TRANSLATED_SHARE * max(sum(own), sum(other)) and often
 
     def translations(self) -> dict[str, frozenset[str]]:
         """Each source word with all its translations, in the order of first mention."""
@@ -304,7 +306,8 @@ def held_lexicon(given: Any) -> Lexicon:
     if isinstance(given, Lexicon):
         return given
     if hasattr(type(given), "columns"):
-        return lexicon_of(given)
+        unnamed = len(given.columns) == 2 and "source" not in given.columns and hasattr(given, "set_axis")
+        return lexicon_of(given.set_axis(["source", "target"], axis=1) if unnamed else given)
     listed = given.items() if isinstance(given, Mapping) else given
     pairs = list(listed) if isinstance(listed, Iterable) and not isinstance(listed, str) else []
     if not pairs or not all(

@@ -17,7 +17,7 @@ LAYERS = (
     {"errors", "installation", "languages", "orthography"},
     {"optional"},
     {"progress", "options"},
-    {"vectors", "lexicon", "alignment"},
+    {"vectors", "held_vectors", "lexicon", "alignment"},
     {"files"},
     {"run"},
     {"normalise", "procrustes"},
@@ -32,7 +32,7 @@ LAYERS = (
     {"cli"},
     {"__init__", "__main__"},
 )
-CORE_TYPES = {"vectors", "lexicon", "alignment"}
+CORE_TYPES = {"vectors", "held_vectors", "lexicon", "alignment"}
 # Optional packages import the core, and of one another what this says; the core imports none of them.
 OPTIONAL_IMPORTS = {
     "web": {"report"},

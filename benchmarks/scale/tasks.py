@@ -1,6 +1,10 @@
 """Six tasks as their commands alone: how many there are, and how long they take.
 
-    python -m benchmarks.scale.tasks FOLDER --out FILE.csv [--tasks translator,manager] [--shared ../shared]
+    python -m benchmarks.scale.tasks FOLDER --out FILE.csv [--tasks translator,manager] [--clean]
+        [--shared ../shared]
+
+With --clean, muse is first installed from this checkout into a new environment, FOLDER/venv, in which the
+commands run then, and the installation has a row of its own, a task with one command.
 
 Each task begins in an empty folder, with the files of its user: the translator has two folders of text, half
 the captions of Multi30k in French and the other half in English; the search engineer the vectors of two
@@ -10,10 +14,12 @@ models, here made up; the others have nothing but the checkout, whose sample vec
 import gzip
 import os
 import resource
+import shlex
 import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +28,7 @@ from benchmarks.support.options import POSITIONAL, command_line
 from benchmarks.support.pairs import SHARED
 from benchmarks.support.tables import append_rows, commit, today
 
+ROOT = Path(__file__).resolve().parents[2]
 PAIR = "muse align --src fr --tgt en --out fr-en"
 TASKS = {
     "translator": ("muse terms --src fr --src-text fr/ --tgt en --tgt-text en/ --out terms.xlsx",),
@@ -75,22 +82,36 @@ def processor_seconds() -> float:
     return used.ru_utime + used.ru_stime
 
 
+def measured(task: str, commands: Sequence[str], folder: Path, programs: Path) -> dict[str, object]:
+    """The row of a task whose commands are run in a folder, by the `programs` before those of the system."""
+    before, began, spent = {*folder.iterdir()}, time.perf_counter(), processor_seconds()
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("MUSE", "PYTHON"))}
+    for command in commands:
+        path = f"{programs}{os.pathsep}{own['PATH']}"
+        subprocess.run(command, shell=True, cwd=folder, env={**own, "PATH": path}, check=True)
+    took = round(time.perf_counter() - began, 1), round(processor_seconds() - spent, 1)
+    made = " ".join(sorted(one.name for one in {*folder.iterdir()} - before))
+    return dict(zip(COLUMNS, (task, len(commands), *took, made, commit(), today()), strict=True))
+
+
 def main() -> None:
     """Run the tasks, and append a row for each."""
-    asked = command_line(__doc__, folder=POSITIONAL, out=Path, tasks=",".join(TASKS), shared=SHARED)
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    asked = command_line(
+        __doc__, folder=POSITIONAL, out=Path, tasks=",".join(TASKS), clean=False, shared=SHARED
+    )
+    programs = Path(sys.executable).parent
+    if asked.clean:
+        asked.folder.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(asked.folder / "venv", ignore_errors=True)
+        install = f"VENV=$PWD/venv {shlex.quote(str(ROOT / 'scripts' / 'install'))} --all"
+        append_rows(asked.out, COLUMNS, [measured("installation", [install], asked.folder, programs)])
+        programs = asked.folder.resolve() / "venv" / "bin"
     for task in asked.tasks.split(","):
         folder = asked.folder / task.replace(" ", "-")
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         prepare(task, folder, asked.shared)
-        before, began, spent = {*folder.iterdir()}, time.perf_counter(), processor_seconds()
-        for command in TASKS[task]:
-            subprocess.run(command, shell=True, cwd=folder, env={**os.environ, "PATH": path}, check=True)
-        made = " ".join(sorted(one.name for one in {*folder.iterdir()} - before))
-        took = round(time.perf_counter() - began, 1), round(processor_seconds() - spent, 1)
-        row = task, len(TASKS[task]), *took, made, commit(), today()
-        append_rows(asked.out, COLUMNS, [dict(zip(COLUMNS, row, strict=True))])
+        append_rows(asked.out, COLUMNS, [measured(task, TASKS[task], folder, programs)])
 
 
 if __name__ == "__main__":

@@ -21,17 +21,7 @@ from muse.errors import BadSetting, Contradiction, Mismatch, MuseError, reworded
 from muse.files import read_lexicon, read_vectors
 from muse.files.plain_text import read_lines
 from muse.files.space_manifest import read_manifest
-from muse.files.vectors.table import (
-    ReadOptions,
-    Table,
-    check_options,
-    gather,
-    items_table,
-    with_texts,
-    words_table,
-)
 from muse.learn.bilingual import check_pair, normalise_in_place
-from muse.learn.held_vectors import HeldVectors
 from muse.learn.settings import AlignConfig, HeldPairs, VectorSource
 from muse.lexicon import Lexicon, Pair, held_lexicon
 from muse.optional import load
@@ -106,20 +96,14 @@ def read_side(config: AlignConfig, language: str, given: VectorSource, progress:
     vectors keep their numbers, and no search finds those that are all zeros.
     """
     listed, texts, column, ids = (given_for(config, language, what) for what in (*OF_ROWS, "column", "id"))
-    name, files = given, tuple[Path, ...]()
-    if isinstance(given, HeldVectors):
-        words = None if listed is None else ()
-        options = ReadOptions(language, config.max_vocab, config.lower, words, column, ids)
-        check_options(Path(language), options)
-        vectors = gather(with_texts(_table_of(given, Path(language)), texts), options)
-        name = Path("the array")  # without files: the digest stands for them
-    else:
-        vectors = read_vectors(
-            given, language=language, max_vocab=config.max_vocab, lowercase=config.lower,
-            words=None if listed is None else [word for word in read_lines(listed) if word], texts=texts,
-            column=column, id_column=ids, progress=progress,
-        )  # fmt: skip
-        files = tuple(file for file in (given, listed, texts) if file is not None)
+    vectors = read_vectors(
+        given, language=language, max_vocab=config.max_vocab, lowercase=config.lower,
+        words=None if listed is None else [word for word in read_lines(listed) if word], texts=texts,
+        column=column, id_column=ids, progress=progress,
+    )  # fmt: skip
+    name, files = Path("the array"), tuple[Path, ...]()  # without files: the digest stands for them
+    if isinstance(given, Path):
+        name, files = given, tuple(file for file in (given, listed, texts) if file is not None)
     check_language(language, vectors.words)
     if vectors.repeated:
         log.warning("%s: dropped %d duplicate %s (%s)", name, vectors.repeated, vectors.noun, language)
@@ -132,11 +116,6 @@ def read_side(config: AlignConfig, language: str, given: VectorSource, progress:
         )  # fmt: skip
     vectors = kept if vectors.frequency_ordered else vectors
     return SideToSave(*normalise_in_place(vectors, config.normalise), files=files)
-
-
-def _table_of(held: HeldVectors, path: Path) -> Table:
-    """The table that a file with this path and these vectors has."""
-    return items_table(path, held.rows) if held.words is None else words_table(path, held.words, held.rows)
 
 
 def check_helper(config: AlignConfig) -> None:

@@ -14,8 +14,8 @@ from muse.files.source import cannot_open, is_stream
 from muse.files.vectors.locate import locate_vectors
 from muse.files.vectors.spacy import find_vectors
 from muse.files.writing import check_place
+from muse.held_vectors import HeldVectors
 from muse.learn.bilingual import MINIMUM_WORDS
-from muse.learn.held_vectors import HeldVectors
 from muse.learn.settings import NO_PIVOT, ONE_SOURCE, OWN_TARGET, AlignConfig, VectorSource
 from muse.optional import load
 from muse.options import given_only, preset_of

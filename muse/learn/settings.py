@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from muse.errors import BadSetting
-from muse.learn.held_vectors import HeldVectors, held_vectors, is_words_and_rows
+from muse.held_vectors import HeldVectors, held_vectors, is_words_and_rows
 from muse.learn.initialise import INITIALISATIONS
 from muse.options import (
     DICTIONARY_FORMS,

@@ -16,7 +16,7 @@ from muse.api.settings import check, source_of
 from muse.errors import BadFile, BadSetting, Mismatch
 from muse.exchange import keyed_vectors
 from muse.files import write_vectors_text
-from muse.learn.held_vectors import HeldVectors
+from muse.held_vectors import HeldVectors
 from muse.learn.settings import AlignConfig, VectorSource
 from muse.lexicon import Lexicon
 from muse.normalise import normalise

@@ -103,6 +103,7 @@ USES = """
     space.evaluate(GOLD).p_at_1 == 100
     space.evaluate(dict(GOLD)).p_at_1 == 100
     muse.evaluate(space, pd.DataFrame(GOLD, columns=["source", "target"])).p_at_1 == 100
+    muse.evaluate(space, pd.DataFrame(GOLD, columns=["fr", "en"])).p_at_1 == 100
     muse.evaluate(tmp / "space", GOLD).p_at_1 == 100
     space.export(tmp / "text")
     space.export(tmp / "st", "sentence-transformers")
@@ -113,6 +114,9 @@ USES = """
     space.plot(["roi", "king", "eau", "water"]) is not None
     muse.read_vectors(tmp / "fr.vec", language="fr").words[0] == "roi"
     muse.read_vectors(tmp / "fr.vec", "fr").words[0] == "roi"
+    muse.read_vectors(dict(zip(FRENCH, np.eye(16))), "fr").words[0] == "roi"
+    muse.read_vectors(pd.DataFrame(np.eye(16), index=FRENCH), "fr").words[1] == "reine"
+    muse.read_vectors((FRENCH, np.eye(16)), language="fr", max_vocab=3).words == tuple(FRENCH[:3])
     muse.load_encoder("idf", tmp / "space") is not None
     muse.load_encoder("idf", space).encode(["roi"], "fr").matrix.shape[0] == 1
     {"translate", "neighbours", "words", "evaluate", "dictionary"} <= {*dir(space)}
@@ -176,6 +180,7 @@ def test_a_wish_comes_true(named: dict[str, Any], wish: str) -> None:
         ('space.plot(["nowhere"])', UnknownWord),
         ('muse.load_encoder("idf", "fr-en")', BadFile),
         ('muse.load_encoder("idf", 3)', BadSetting),
+        ('muse.read_vectors(3, "fr")', BadSetting),
     ],
 )
 def test_what_is_not_understood_is_refused(named: dict[str, Any], wish: str, error: type[Exception]) -> None:

@@ -4,11 +4,14 @@ import logging
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from itertools import chain
+from os import PathLike
 from pathlib import Path
+from typing import Any
 
+from muse.errors import BadSetting
 from muse.files.detect import VECTORS, Beginning, kind_of, open_beginning, readable_kind
 from muse.files.store_text import csv_table, json_table
 from muse.files.vectors.arrays import faiss_table, npy_table, npz_table, safetensors_table
@@ -17,9 +20,21 @@ from muse.files.vectors.parquet import parquet_table
 from muse.files.vectors.pytorch import torch_table
 from muse.files.vectors.spacy import find_vectors, load_spacy, spacy_table
 from muse.files.vectors.static import static_table
-from muse.files.vectors.table import KEY, Block, ReadOptions, Table, check_options, gather, with_texts
+from muse.files.vectors.table import (
+    KEY,
+    Block,
+    ReadOptions,
+    Table,
+    check_options,
+    gather,
+    items_table,
+    with_texts,
+    words_table,
+)
 from muse.files.vectors.text import text_table
 from muse.files.vectors.word2vec import word2vec_table
+from muse.held_vectors import held_vectors
+from muse.options import NotOfKind
 from muse.progress import Progress
 from muse.vectors import Vectors
 
@@ -49,7 +64,7 @@ _ROW_NUMBERS = ("npy", "faiss", "safetensors")
 
 
 def read_vectors(  # noqa: PLR0913 - the public signature; all else takes them as ReadOptions
-    path: Path | str,
+    path: Path | str | Any,
     language: str,
     *,
     max_vocab: int | None = None,
@@ -60,10 +75,11 @@ def read_vectors(  # noqa: PLR0913 - the public signature; all else takes them a
     id_column: str | None = None,
     progress: Progress | None = None,
 ) -> Vectors:
-    r"""The words of a file and their vectors, the first `max_vocab` of them.
+    r"""The words of a file or an object, and their vectors, the first `max_vocab` of them.
 
     Read are text vectors, word2vec binary, fastText models, .npz, Parquet, .pt, static embeddings and spaCy
-    pipelines, as the page "What muse reads" lists them. Of duplicate words, or words that become equal by
+    pipelines, as the page "What muse reads" lists them, and the objects that `muse.align` takes, such as
+    (words, array), a dict and KeyedVectors. Of duplicate words, or words that become equal by
     `lowercase`, the first is kept. A few broken words are dropped, with a warning. Where all words are keys
     such as `/c/fr/roi`, those of `language` are read. `words`, most frequent first, are read in place of the
     file's own if n-grams compose their vectors, in a fastText model or a pipeline in mode floret.
@@ -82,7 +98,8 @@ def read_vectors(  # noqa: PLR0913 - the public signature; all else takes them a
     ('the', 'new york')
     """
     options = ReadOptions(language, max_vocab, lowercase, words, column, id_column)
-    with open_table(path, options) as table:
+    is_file = isinstance(path, str | PathLike)
+    with open_table(path, options) if is_file else nullcontext(_held_table(path, options)) as table:
         table = with_texts(table, texts)
         if progress is not None:
             total = min(table.max_rows, max_vocab or table.max_rows)
@@ -91,6 +108,19 @@ def read_vectors(  # noqa: PLR0913 - the public signature; all else takes them a
             )
             table = replace(table, blocks=blocks)
         return gather(table, options)
+
+
+def _held_table(value: Any, options: ReadOptions) -> Table:
+    """The table of an object that holds vectors, as of a file that is called after the language."""
+    path = Path(options.language)
+    try:
+        held = held_vectors(value)
+    except NotOfKind as error:
+        raise BadSetting(
+            f"vectors must be those of a file or of an object that has some, got {error}"
+        ) from None
+    check_options(path, options)
+    return items_table(path, held.rows) if held.words is None else words_table(path, held.words, held.rows)
 
 
 @contextmanager
