@@ -15,6 +15,8 @@ CUT_SHORT = "a file of the installation is cut short, as on a disk that was full
 def main() -> None:
     """Run the command line; Ctrl-C and SIGTERM end it in one line from the first moment on."""
     _ensure_utf8()
+    for name in ("stdout", "stderr"):  # None where it is closed, as by >&-: what is written is not wanted
+        setattr(sys, name, getattr(sys, name) or open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123
     _catch_interruptions()
     try:
         try:

@@ -188,6 +188,16 @@ def test_a_command_in_a_folder_that_was_removed(tmp_path: Path) -> None:
     assert ended.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="a shell")
+@pytest.mark.parametrize(("typed", "code"), [("--version", 0), ("nosuch", 2)])
+def test_closed_streams_take_what_is_written(typed: str, code: int) -> None:
+    line = f"{sys.executable} -m muse {typed}"
+    for shut in (">&-", "2>&-", ">&- 2>&-"):
+        ended = subprocess.run(f"{line} {shut}", shell=True, capture_output=True, check=False)
+        assert (ended.returncode, b"Traceback" in ended.stdout + ended.stderr) == (code, False)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 def test_a_second_interruption_ends_it_at_once(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -313,8 +313,9 @@ def read_settings(path: Path) -> Any:
 
 def inside(path: Path, name: object) -> str:
     """The name of a folder in the one of `path`, which names it; BadFile if it leads elsewhere."""
-    parts = PurePosixPath(name).parts if isinstance(name, str) and "\\" not in name else ("..",)
-    if {"..", "/"} & {*parts} or "\0" in str(name) or len(str(name)) > LONGEST_NAME:
+    plain = isinstance(name, str) and "\\" not in name and not PureWindowsPath(name).anchor  # as of /, //, C:
+    parts = PurePosixPath(str(name)).parts if plain else ("..",)
+    if ".." in parts or "\0" in str(name) or len(str(name)) > LONGEST_NAME:
         raise BadFile(f"{path}: expected folders in this one, got {str(name)[:80]!r}; copy the folder again")
     return "/".join(parts)
 

@@ -124,6 +124,17 @@ def test_what_a_model_needs_is_copied(folder: Path) -> None:
     assert found["sentence_bert_config.json"] == {"max_seq_length": 8, "do_lower_case": False}
 
 
+@pytest.mark.parametrize(
+    "path", ["日本/語", "1\nPooling", "\x1b[2J", "-rf", "$(touch x)", " ", "x" * 199, "x/" * 9]
+)
+def test_modules_may_be_in_folders_of_any_name(folder: Path, path: str) -> None:
+    put(folder, f"{path}/config.json", {"dropout": 0.1})
+    module(f"{TYPES}Dropout", path)(folder)
+    assert copied(folder)[f"{Path(path).as_posix()}/config.json"] == {"dropout": 0.1}
+    moved = folder.rename(folder.with_name(Path(path).name))
+    assert len(copied(moved)) > 3
+
+
 REFUSED = {
     "weights_only": (more(OWN, model_args={"weights_only": False, "state_dict": {}}), "state_"),
     "model kwargs": (more(OWN, model_kwargs={"attn": 1}), "'attn' in model_args"),
@@ -158,6 +169,9 @@ REFUSED = {
     "own tokenizer classes": (module(f"{TYPES}WordEmbeddings"), "expected modules"),
     "module outside": (module(f"{TYPES}Dense", "../other"), "expected folders in this one"),
     "absolute module": (module(f"{TYPES}Dense", "/etc"), "expected folders in this one"),
+    **{f"module in {path[:9]!r}": (module(f"{TYPES}Dense", path), "folders in this one") for path in (
+        "..", "a/../../b", "a\0b", "\\\\host\\x", "C:\\x", "C:x", "x" * 201, "//etc", "///etc", "/",
+    )},
     "module without text": (module(f"{TYPES}Dense", 3), "expected folders in this one"),  # type: ignore[arg-type]
     "router to code": (both(module(f"{TYPES}Router", "r"), more("r/router_config.json",
                        types={"x": "os.system"}, structure={"x": ["x"]})), "expected modules"),
