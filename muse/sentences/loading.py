@@ -226,10 +226,10 @@ def _restored(folder: Path, spaces: Sequence[Space], whole: Path | None = None) 
 
 RESTORERS: Mapping[str, Restore] = {
     "power-mean": lambda saved, space, _: _made(saved.name, [space]),
-    "weighted": lambda saved, space, _: WeightedMean(
+    "weighted": lambda saved, space, _: words.restored_weighted(
+        saved,
         Lookup(space, "ngrams" if (NGRAMS, "") in steps(saved.name) else "skip"),
         steps(saved.name)[0][0],
-        saved.arrays,
     ),
     composed.CORRECTED: lambda saved, _, parts: composed.restored_corrected(saved, parts[0]),
     composed.CONCATENATED: lambda saved, _, parts: Concatenated(parts, bool(saved.settings["shared"])),

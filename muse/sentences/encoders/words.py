@@ -140,6 +140,15 @@ class WeightedMean(ShortRepr, SentenceEncoder):
         write_encoder(folder, saved)
 
 
+def restored_weighted(saved: Saved, lookup: "Lookup", weighting: str) -> WeightedMean:
+    """The saved encoder that reads words by `lookup`; ValueError for weights of other words."""
+    for language, weights in saved.arrays.items():
+        count = len(lookup.space.vectors(language)) + 1
+        if weights.shape != (count,) or weights.dtype != np.float32 or not np.isfinite(weights).all():
+            raise ValueError(f"weights of {language} that are not of its words")
+    return WeightedMean(lookup, weighting, saved.arrays)
+
+
 @dataclass(frozen=True, eq=False)
 class TrainedEncoder(Trained):
     """A sentence encoder that pools trained rows of words.

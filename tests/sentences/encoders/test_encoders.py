@@ -410,6 +410,21 @@ def test_trained_tables_with_a_right_checksum_and_wrong_content(tmp_path: Path, 
         load_encoder(tmp_path / "encoder", of).encode(TEXT, "fr")
 
 
+WEIGHTS: dict[str, np.ndarray] = {
+    "none": np.zeros(0, np.float32), "fewer": np.ones(6, np.float32), "halves": np.ones(7, np.float16),
+    "infinite": np.full(7, np.inf, np.float32), "a table": np.ones((7, 1), np.float32),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WEIGHTS)
+def test_weights_of_other_words_with_a_right_checksum_are_refused(tmp_path: Path, case: str) -> None:
+    of = space()
+    assert len(of.vectors("fr")) == 6
+    write_encoder(tmp_path / "encoder", Saved("weighted", "idf", checksums(of), {}, {"fr": WEIGHTS[case]}))
+    with pytest.raises(BadFile, match="weights of fr that are not of its words"):
+        load_encoder(tmp_path / "encoder", of)
+
+
 def test_broken_folders(tmp_path: Path) -> None:
     folder, of = tmp_path / "encoder", space()
     load_encoder("mean+znorm", of).fit(TEXT, "fr").save(folder)
