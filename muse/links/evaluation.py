@@ -43,7 +43,7 @@ class GoldFile:
     numbered: bool = False
 
     def of(self, sentences: int) -> list[GoldLinks]:
-        """Those of so many pairs; Mismatch for another number, but that of numbered ones some may lack."""
+        """The links of so many pairs; Mismatch for another number, but numbered pairs may lack links."""
         lacking = self.numbered and self.count < sentences
         check_count(self.path, sentences if lacking else self.count, sentences)
         return [self.links.get(number, _gold([])) for number in range(sentences)]
