@@ -33,6 +33,7 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # the errors of a disk, a quot
 LONGEST = 200  # bytes of a name that a partial file takes over: file systems take 255 in all
 AT_ONCE = 8  # writers of the same name whose partial files are found after a kill
 LOCKS = os.name != "nt"
+NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # for what writes into a pipe
 T = TypeVar("T")
 
 
@@ -82,7 +83,7 @@ def lock(path: Path, flags: int = os.O_RDONLY, *, without_locks: bool = True) ->
 
     On a file system without locks it holds none, or there is None unless this does `without_locks`.
     """
-    descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # a pipe is not waited for
+    descriptor = os.open(path, flags | NO_WAIT)
     try:
         # Whoever held it before may have removed it in between: what is locked then has no name.
         held = lock_descriptor(descriptor, blocking=False) and _is_same(path, descriptor, unknown=False)
@@ -327,7 +328,7 @@ def read_whole(folder: Path, read: Callable[[Path], T]) -> T:
     while True:
         place = present(folder)
         try:
-            opened = os.open(place, os.O_RDONLY)
+            opened = os.open(place, os.O_RDONLY | NO_WAIT)
         except OSError:
             if present(folder) != place:
                 continue

@@ -107,6 +107,8 @@ def test_a_pipe_named_as_a_manifest_is_no_space_and_not_waited_for(
         load_space("mistyped")
     with pytest.raises(BadFile, match="a pipe or a device"):
         load_space("piped")
+    with pytest.raises(BadFile, match="expected an aligned space, found no manifest.json in it"):
+        load_space("piped/manifest.json")
 
 
 def test_what_is_no_space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
