@@ -190,16 +190,19 @@ def test_a_pipe_or_a_link_in_the_place_of_a_part_is_refused(tmp_path: Path, name
         assert (tmp_path / "theirs").read_text() == ""
 
 
+ENDLESS = status(503, Retry_After="1e20")
+
+
 def test_the_server_says_how_long_to_wait_up_to_a_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waits: list[float] = []
     monkeypatch.setattr("muse.fetch.download.time", SimpleNamespace(sleep=waits.append, monotonic=lambda: 0))
-    policy = RetryPolicy(tries=4, first_wait=1.0, longest_wait=60.0)
-    busy = (status(429, Retry_After="7"), status(503, Retry_After="1000"), status(503))
+    policy = RetryPolicy(tries=5, first_wait=1.0, longest_wait=60.0)
+    busy = (status(429, Retry_After="7"), status(503, Retry_After="1000"), status(503), ENDLESS)
     with serving(*busy, File(BODY)) as server:
         fetch(ITEM, FetchConfig(tmp_path, server.url, retries=policy), Progress(quiet=True))
-    assert waits == [7.0, 60.0, 4.0]
+    assert waits == [7.0, 60.0, 4.0, 8.0]
 
 
 @pytest.fixture

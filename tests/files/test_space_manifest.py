@@ -1,6 +1,7 @@
 """Loading what is not a space, not ours to read, or no longer what was saved."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,19 @@ def test_the_spaces_that_are_there_are_named(folder: Path, monkeypatch: pytest.M
             BadFile, match=rf"expected an aligned space.*; the spaces here are {folder.name}$"
         ):
             load_space(wrong)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes")
+def test_a_pipe_named_as_a_manifest_is_no_space_and_not_waited_for(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder.parent)
+    Path("piped").mkdir()
+    os.mkfifo("piped/manifest.json")
+    with pytest.raises(BadFile, match=f"the spaces here are {folder.name}$"):
+        load_space("mistyped")
+    with pytest.raises(BadFile, match="a pipe or a device"):
+        load_space("piped")
 
 
 def test_what_is_no_space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,7 @@ from muse.sentences.systems.system import TrainingRequest
 from muse.sentences.systems.translator.translator_system import Translating, load_translator
 from muse.sentences.systems.xlm.tuning import open_xlm
 from muse.space import Space
-from tests.fuzz.folders import encoded
+from tests.fuzz.folders import encoded, seal
 from tests.fuzz.target import Target
 from tests.support.parallel import toy_space, toy_text, write_text
 
@@ -125,10 +125,12 @@ def _of(system: str) -> Callable[[Path], None]:
 
 
 def _encoder(folder: Path) -> Iterable[Any]:
+    seal(folder / "x")
     return encoded(load_encoder(folder / "x", _toys()), TEXT)
 
 
 def _classifier(folder: Path) -> Iterator[Any]:
+    seal(folder / "x")
     encoder = load_encoder(folder / "x", _toys())
     yield from encoded(encoder, TEXT)
     for language in encoder.languages:
@@ -137,21 +139,25 @@ def _classifier(folder: Path) -> Iterator[Any]:
 
 
 def _english(folder: Path) -> Iterator[Any]:
+    seal(folder / "x")
     network = open_english(folder / "x", SpaceBackbone(_toys()), _toys())
     yield dict(network.named_parameters())
 
 
 def _pretrained(folder: Path) -> Iterator[Any]:
+    seal(folder / "x")
     yield dict(open_xlm(folder / "x", _toys()).named_parameters())
 
 
 def _translator(folder: Path) -> Iterator[Any]:
+    seal(folder / "x")
     network = load_translator(folder / "x")
     list(Translating(network, ("en", "fr")).translate(TEXT))
     yield dict(network.named_parameters())
 
 
 def _writer(folder: Path) -> Iterator[Any]:
+    seal(folder / "x")
     network = load_bgt(folder / "x")
     for direction, style in ((("en", "fr"), None), (("en", "en"), "en1 en2" if network.config.own else None)):
         Rewriting(network, direction, style).translate(TEXT)
@@ -159,6 +165,7 @@ def _writer(folder: Path) -> Iterator[Any]:
 
 
 def _backbone(folder: Path) -> Iterator[Any]:
+    seal(folder / "x")
     backbone = XlmBackbone(folder / "x")
     reading = backbone.reader("en").read(TEXT[:1])
     yield backbone.matrices(reading.sentences, "en").rows.numpy()
