@@ -338,13 +338,16 @@ def _example_lines(found: Any) -> Iterator[str]:
 
 def _write_words(asked: _Asked, words: Sequence[str], table: TablePlace) -> None:
     """Write the table of the translations, a row for each; an unknown word has one too, with the reason."""
+    from muse.translate.glossary import probable_ones
+
     source, target = asked.source, asked.target
     if table.out is not None:
         from muse.files.tables import check_rows
 
         check_rows(table.out, table.form, len(words))
     terms = [word for word in words if asked.is_text(word)]
-    composed = asked.translator().terms(terms) if terms else {}
+    least, made = asked.options.min_probability or 0.0, asked.translator().terms(terms) if terms else {}
+    composed = {term: one for term, one in made.items() if probable_ones([one], least)}
 
     def rows(found: Translations) -> Sequence[Row]:
         """The rows of a word, or the row of a term of several words."""

@@ -289,6 +289,8 @@ def test_a_term_of_several_words_in_a_list(muse: Command, space: Path) -> None:
     assert (unknown["target"], unknown["form"]) == ("", "")
     assert (word["target"], word["frequency_rank"]) == ("cat", "3")
     assert ended.err == "1 of 3 words unknown: the column reason says why\n"
+    probable = translate(muse, space, "--words", "-", "--min-probability", 0.5, stdin="le chat\n")
+    refused(probable, "--min-probability needs probabilities")
     out = space.parent / "d.jsonl"
     for more, terms in (((), ["the cat"]), (("--group", "lemma"), ["the cat"]), (("--mutual",), [])):
         muse("induce", space, "--words", "-", "--out", out, *more, stdin="le chat\nzz zzz\nchat\n")
