@@ -7,9 +7,13 @@ expected kind gets the target's name.
 
 from __future__ import annotations
 
+import errno
 import gzip
+import http.client
+import io
 import json
 import logging
+import math
 import time
 import zlib
 from collections.abc import Callable, Mapping
@@ -33,6 +37,7 @@ log = logging.getLogger(__name__)
 BLOCK = 1 << 20
 AGAIN = "nothing was kept: download it again, or try --mirror"
 CHUNK = 256 * 1024
+LARGEST = 20 << 30  # bytes of a file: three times the largest that is published
 PROGRESS = 10_000  # bytes: fewer, before a connection fails or while it is slow, are none
 REDIRECTS = 5  # one leads to the newest version, one to the place where it is kept
 RETRIED = {408, 425, 429, 500, 502, 503, 504}  # status codes of temporary errors
@@ -79,6 +84,7 @@ class RetryPolicy:
     first_wait: float = 1.0
     longest_wait: float = 60.0
     slow: float = 60.0
+    answer: float = 60.0  # until the headers are there, and at each read of what follows
 
 
 class _Retry(Exception):
@@ -161,6 +167,8 @@ def _attempt(url: str, part: PartialFile, retries: RetryPolicy, tick: Tick) -> N
         headers |= {"Range": f"bytes={have}-", "If-Range": validator}
     try:
         with requests.Session() as session:
+            for adapter in session.adapters.values():
+                _limit_answers(adapter, retries.answer)
             session.max_redirects = REDIRECTS
             session.hooks["response"].append(lambda answer, **_: _check_redirect(url, session, answer))
             patience = (retries.connect, retries.read)
@@ -183,10 +191,69 @@ def _attempt(url: str, part: PartialFile, retries: RetryPolicy, tick: Tick) -> N
         raise _Retry(f"the connection failed ({_reason(error)})") from error
 
 
+class _Answer(http.client.HTTPResponse):
+    """An answer whose headers, and what one call of read1 waits for, must be there within `seconds`.
+
+    The timeout of a socket is that of each packet: lines may be sent letter by letter, and without end.
+    """
+
+    seconds = 0.0
+
+    def __init__(self, sock: Any, *args: Any, **more: Any) -> None:
+        super().__init__(sock, *args, **more)
+        self._bytes = _Bytes(self.fp.detach())
+        self.fp = io.BufferedReader(self._bytes)
+
+    def begin(self) -> None:
+        """Read the headers."""
+        self._bytes.until = time.monotonic() + self.seconds
+        super().begin()
+        self._bytes.until = math.inf
+
+    def read1(self, n: int = -1) -> bytes:
+        """The next bytes of the body, at most n."""
+        self._bytes.until = time.monotonic() + self.seconds
+        return super().read1(n)
+
+
+class _Bytes(io.RawIOBase):
+    """The bytes of a socket, which are read `until` a time."""
+
+    def __init__(self, raw: Any) -> None:
+        self._raw, self.until = raw, math.inf
+
+    def readable(self) -> bool:
+        """Whether it can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        """The number of bytes that are read into a buffer; TimeoutError when it is too late."""
+        if time.monotonic() > self.until:
+            raise TimeoutError(errno.ETIMEDOUT, "no answer in time")
+        read: int | None = self._raw.readinto(buffer)
+        return read
+
+    def close(self) -> None:
+        """Close the socket too."""
+        self._raw.close()
+        super().close()
+
+
+def _limit_answers(adapter: Any, seconds: float) -> None:
+    """Let all answers that an adapter of requests gets be there in time."""
+    answer = type("Answer", (_Answer,), {"seconds": seconds})
+    classes = dict[str, type]()
+    for scheme, pool in adapter.poolmanager.pool_classes_by_scheme.items():
+        connection = type("Connection", (pool.ConnectionCls,), {"response_class": answer})
+        classes[scheme] = type("Pool", (pool,), {"ConnectionCls": connection})
+    adapter.poolmanager.pool_classes_by_scheme = classes
+
+
 def _check_redirect(url: str, session: requests.Session, response: requests.Response) -> None:
     """Raise BadFile for a redirect, before it is followed, but to HTTPS or from HTTP to HTTP."""
     if (location := session.get_redirect_target(response)) is None:
         return
+    response.close()  # else requests reads it to its end, if it has one
     found = urlsplit(urljoin(response.url, location))
     if not found.hostname or found.port == 0:  # which raises for what is no port
         raise ValueError(location)
@@ -225,6 +292,9 @@ def _write(stream: Any, part: PartialFile, total: int, slow: float, tick: Tick) 
             file.write(chunk)
             size += len(chunk)
             tick(size, total)
+            if size > LARGEST:
+                part.remove()
+                raise BadFile(f"expected a file of at most {LARGEST >> 30} GB, got more; try --mirror")
             if time.monotonic() - begun > slow:
                 if size - before < PROGRESS:
                     raise _Retry(f"the server sent {size - before} bytes in {slow:.0f} s")

@@ -116,6 +116,8 @@ def read_words(path: Path, count: int, content: Content) -> list[str]:
         raise BadFile(f"{path}: expected UTF-8, got other bytes; {AGAIN}") from error
     if rest or len(lines) != count:
         raise BadFile(f"{path}: expected {count} lines, got {len(lines)}; {AGAIN}")
+    if (different := len(set(lines))) < count:  # by its word a row is found
+        raise BadFile(f"{path}: expected {count} different lines, got {different}; {AGAIN}")
     return lines
 
 

@@ -263,7 +263,8 @@ def calibrate_space(
     rows, unweighted = (space.tensor(source), space.tensor(target)), None
     if space.manifest.mapping == "linear":
         unweighted = space.unweighted(source, WORDS), space.unweighted(target, WORDS)
-    return calibrate_rows(*rows, rng=rng, retrieval=retrieval, unweighted=unweighted)
+    found = calibrate_rows(*rows, rng=rng, retrieval=retrieval, unweighted=unweighted)
+    return _believed(space, (source, target), found)
 
 
 def known_calibration(space: Space, source: str, target: str) -> Calibration | None:
@@ -296,7 +297,7 @@ def find_calibration(space: Space, source: str, target: str) -> Calibration | No
             return None
         tick(1)
     space.keep((source, target), found)
-    return _believed(space, (source, target), found)
+    return found
 
 
 def write_calibration(folder: Path, source: str, target: str, found: Calibration) -> None:

@@ -183,9 +183,11 @@ class Space:
     def answers(self, source: str, target: str, retrieval: Retrieval | None = None) -> AnswerTable | None:
         """The answers chosen by all the evidence, if the space has them and is asked for them.
 
-        None with another retrieval than CSLS, which asks for another ranking.
+        None with another retrieval than CSLS, which asks for another ranking, and of a mapping that failed,
+        whose evidence is none.
         """
-        if self.answers_by != "all" or not uses_cached_hubness(retrieval or Retrieval()):
+        failed = self.manifest.verdict_on(source, target).label == "failed"
+        if failed or self.answers_by != "all" or not uses_cached_hubness(retrieval or Retrieval()):
             return None
         way, words = (source, target), (self.vectors(source).words, self.vectors(target).words)
         return self.once("answers", way, lambda: read_answers(self.derived, way, words))

@@ -55,8 +55,8 @@ def serve(options: ServeOptions) -> None:
         explorer = Explorer(space, options.space.resolve().name, options.seed, terms, own)
         if own is not None:
             own(explorer.direction(None, None))  # one that cannot be read is told now
-        explorer.fill_caches()
         try:
+            explorer.fill_caches()
             explorer.pictures.begin(explorer.direction(None, None))  # there before a page asks for it
             from muse.web.app import create_app, ended_by_signals, make_server
             from muse.web.app import serve as answer

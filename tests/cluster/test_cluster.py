@@ -298,3 +298,22 @@ def test_an_encoder_that_learned_from_other_text_is_another(home: Path) -> None:
     assert encoder_as_settings(first) == encoder_as_settings(first)
     assert encoder_as_settings(first)[0] == encoder_as_settings(second)[0] == "sif"
     assert encoder_as_settings(first) != encoder_as_settings(second)
+
+
+ASKED = """
+import os, subprocess, sys
+import muse.cluster.run as run
+with run.connected(run.LOCAL):
+    import ray
+    asks = f"import ray; ray.init('{ray.get_runtime_context().gcs_address}', log_to_driver=False)"
+    others = {name: value for name, value in os.environ.items() if not name.startswith("RAY_AUTH")}
+    for known in (os.environ, others, {**others, "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "0" * 64}):
+        ended = subprocess.run([sys.executable, "-c", asks], env=known, capture_output=True, text=True)
+        print(ended.returncode, "token" in ended.stderr.lower(), file=sys.__stdout__)
+"""
+
+
+def test_who_lacks_the_token_of_a_local_cluster_cannot_use_it() -> None:
+    command = [sys.executable, "-c", ASKED]
+    found = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True).stdout
+    assert found.splitlines() == ["0 False", "1 True", "1 True"]

@@ -16,7 +16,7 @@ from muse.errors import BadSetting
 from muse.space import save_space
 from muse.web.server import bind, is_loopback, url
 from tests.support.command import Command, tree
-from tests.support.spaces import PROVENANCE, saved, sides_to_save
+from tests.support.spaces import PROVENANCE, derived, saved, sides_to_save
 
 pytest.importorskip("fastapi")
 pytest.importorskip("uvicorn")
@@ -97,6 +97,31 @@ def test_it_ends_while_it_draws_the_first_picture(tmp_path: Path, number: int, a
             time.sleep(after)
             process.send_signal(number)
             assert (process.wait(timeout=60), process.stderr.read()) == (0, "")
+        finally:
+            process.kill()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+@pytest.mark.parametrize("serving", [False, True])
+def test_it_ends_where_what_was_derived_is_damaged(tmp_path: Path, serving: bool) -> None:
+    """While that is found again, and after an answer without it; no thread is at work at the end."""
+    saved(tmp_path / "space", count=2_000, plain=True)
+    derived(tmp_path / "space")
+    for path in (tmp_path / "space" / "fr").glob("*.en.*"):
+        path.write_bytes(path.read_bytes()[:-9])
+    command = [sys.executable, "-m", "muse", "serve", str(tmp_path / "space"), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and process.stderr is not None
+        try:
+            assert "not used" in process.stderr.readline()
+            if serving:
+                where = process.stdout.readline().split()[-1]
+                with urllib.request.urlopen(f"{where}api/translate?word=fr20", timeout=60) as answer:
+                    assert json.loads(answer.read())["translations"]
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(timeout=60) == (0 if serving else 143)
+            assert "terminate called" not in process.stderr.read()
         finally:
             process.kill()
 

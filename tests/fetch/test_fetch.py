@@ -174,6 +174,54 @@ def test_a_server_that_sends_next_to_nothing_is_left(tmp_path: Path, answer: Ans
     assert len(server.requests) <= 4
 
 
+def endless(first: bytes, more: bytes) -> Answer:
+    """Sends bytes, and then others again and again, for ten seconds at most."""
+
+    def answer(handler: Handler) -> None:
+        handler.close_connection = True
+        with suppress(OSError):
+            handler.wfile.write(first)
+            for _ in range(10_000):
+                handler.wfile.write(more)
+                time.sleep(0.001)
+
+    return answer
+
+
+HEAD = b"HTTP/1.1 200 OK\r\n"
+WAITS = {
+    "headers": endless(HEAD + b"X: ", b"x"),
+    "interim answers": endless(b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+    "the length of a chunk": endless(HEAD + b"Transfer-Encoding: chunked\r\n\r\n", b"0"),
+    "trailers": endless(HEAD + b"Transfer-Encoding: chunked\r\n\r\n0\r\n", b"X: x\r\n"),
+}
+
+
+@pytest.mark.parametrize("name", WAITS)
+def test_a_server_that_never_comes_to_an_end_is_left(tmp_path: Path, name: str) -> None:
+    with (
+        serving(WAITS[name]) as server,
+        pytest.raises(BadFile, match=r"no answer in time\), 1 times in a row"),
+    ):
+        retries = replace(PATIENT, tries=1, answer=0.02)
+        fetch(ITEM, FetchConfig(tmp_path, server.url, retries=retries), Progress(quiet=True))
+
+
+def test_a_file_without_end_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("muse.fetch.download.LARGEST", 1_000)
+    with serving(endless(HEAD + b"\r\n", b"x" * 600)) as server:
+        with pytest.raises(BadFile, match="expected a file of at most .* GB, got more"):
+            fetched(server, tmp_path)
+    assert tree(tmp_path) == {}
+
+
+def test_a_redirect_is_not_read_to_its_end(tmp_path: Path) -> None:
+    with serving(endless(b"HTTP/1.1 302 Found\r\nLocation: /b\r\n\r\n", b"x"), File(BODY)) as server:
+        begun = time.monotonic()
+        assert fetched(server, tmp_path).path.read_bytes() == BODY
+        assert time.monotonic() - begun < 5
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes")
 @pytest.mark.parametrize("name", [f".{ITEM.name}.part", f".{ITEM.name}.part.json", SUMS])
 def test_a_pipe_or_a_link_in_the_place_of_a_part_is_refused(tmp_path: Path, name: str) -> None:

@@ -85,6 +85,9 @@ def test_shapes_must_fit_the_manifest(folder: Path) -> None:
     (folder / "fr" / "words.txt").write_bytes(b"a\nb\n")
     with pytest.raises(BadFile, match=r"words.txt: expected 39 lines, got 2"):
         load_space(folder, check=False)
+    (folder / "fr" / "words.txt").write_text("".join(f"fr{row % 30}\n" for row in range(39)))
+    with pytest.raises(BadFile, match=r"words.txt: expected 39 different lines, got 30"):
+        load_space(folder, check=False)
 
 
 def test_the_spaces_that_are_there_are_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ carried out here, and a file with any other is refused.
 
 import math
 import pickletools
+import re
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -201,11 +202,16 @@ def _function(name: str) -> Any:
         "collections.OrderedDict": lambda: {}, "_codecs.encode": lambda text, _: text.encode("latin1"),
         "torch.Size": tuple, "torch._utils._rebuild_tensor_v2": _tensor,
         "torch._utils._rebuild_parameter": lambda tensor, *_: tensor,
+        "torch._utils._rebuild_tensor_v3": _tensor_of_others,
     }  # fmt: skip
     if (found := known.get(f"{module}.{own}")) is not None:
         return found
     if module == "torch" and own.removesuffix("Storage") in _DTYPES:
         return _DTYPES[own.removesuffix("Storage")]
+    if module == "torch.storage" and own == "UntypedStorage":  # of `_tensor_of_others`
+        return _DTYPES["Byte"]
+    if module == "torch" and re.fullmatch(r"(float|uint)\d\w*", own):
+        return own
     if module == "torch._utils" or own.endswith("Storage"):
         raise _TensorError("a dense tensor of real numbers, got others; save tensor.to_dense()")
     raise _ObjectError(name)
@@ -220,6 +226,11 @@ def _tensor(
         raise _TensorError("a tensor with its numbers, got a part of them; save tensor.clone()")
     steps = [stride * storage.itemsize for stride in strides]
     return np.lib.stride_tricks.as_strided(storage[offset:], shape, steps, writeable=False)
+
+
+def _tensor_of_others(*arguments: Any) -> NDArray[Any]:
+    """Nothing: raises an error that names the type of the numbers, one that has no storage of its own."""
+    raise _TensorError(f"a tensor of usual numbers, got {str(arguments[6])[:80]}; save tensor.float()")
 
 
 def _words(value: object) -> list[str | bytes] | None:

@@ -80,6 +80,8 @@ UNCLEAR: dict[str, tuple[Any, str]] = {
     "too few words": ({"words": WORDS[:3], "vectors": TENSOR}, "got 5 x 3 with lists of 3 words"),
     "two lists": ({"a": WORDS, "b": WORDS[::-1], "c": TENSOR}, "got 5 x 3 with lists of 5 and 5 words"),
     "sparse": ((WORDS, TENSOR.to_sparse()), "expected a dense tensor of real numbers"),
+    "float8": ((WORDS, TENSOR.to(torch.float8_e5m2)), "got float8_e5m2; save tensor.float()"),
+    "uint16": ((WORDS, TENSOR.to(torch.uint16)), "got uint16; save tensor.float()"),
     "complex": ((WORDS, TENSOR * 1j), "expected a dense tensor of real numbers"),
     "one number many times": ((WORDS, torch.ones(1, 1).expand(5, 10**6)), "got a part of them"),
     "empty": (torch.ones(0, 3), "expected n rows of d real numbers"),
