@@ -8,6 +8,7 @@ imported here too.
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -92,7 +93,15 @@ def library(name: str, purpose: str, extra: str) -> Any:
     try:
         return import_module(name)
     except ImportError as error:
-        package = name.partition(".")[0].replace("_", "-")
-        raise MissingExtra(
-            f"{purpose} needs {package}, which is missing; run {install_extra(extra)}"
-        ) from error
+        raise _missing(name, purpose, extra) from error
+
+
+def check_library(name: str, purpose: str, extra: str) -> None:
+    """Raise MissingExtra unless a library is installed, which is not imported: that may take seconds."""
+    if find_spec(name) is None:
+        raise _missing(name, purpose, extra)
+
+
+def _missing(name: str, purpose: str, extra: str) -> MissingExtra:
+    package = name.partition(".")[0].replace("_", "-")
+    return MissingExtra(f"{purpose} needs {package}, which is missing; run {install_extra(extra)}")

@@ -36,7 +36,7 @@ from muse.files.encoder_folder import (
 from muse.files.source import DAMAGED, regular_bytes
 from muse.files.space_folder import checksum
 from muse.files.vectors.static import static_rows
-from muse.optional import library
+from muse.optional import check_library, library
 from muse.progress import Progress
 from muse.vectors import Matrix
 
@@ -65,7 +65,7 @@ class PretrainedEncoder:
                 f"{self.folder}: expected the folder of a model, such as SentenceTransformer.save writes; "
                 "check the path"
             )
-        library("sentence_transformers", "--encoder", "transformers")
+        check_library("sentence_transformers", "--encoder", "transformers")
         if not any((self.folder / name).is_file() for name in ("modules.json", "config.json")):
             raise BadFile(
                 f"{self.folder}: expected {_MODEL}, got no modules.json and config.json; check the path"

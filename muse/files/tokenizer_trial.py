@@ -25,7 +25,9 @@ def main(path: Path, listed: Path, memory: int, seconds: int, added: int) -> Non
         sys.exit("pieces are drawn at random")
     if len(tokenizer.get_added_tokens_decoder()) > added:  # each is looked for in every text
         sys.exit("too many added tokens")
-    texts = [*tokenizer.get_vocab()][:PIECES] + [*_strings(path)] + listed.read_text("utf-8").split("\0")
+    size = tokenizer.get_vocab_size()
+    pieces = map(tokenizer.id_to_token, range(0, size, -(-size // PIECES) or 1))
+    texts = [*filter(None, pieces), *_strings(tokenizer), *listed.read_text("utf-8").split("\0")]
     for begin in range(0, len(texts), BATCH):
         batch = texts[begin : begin + BATCH]
         for text, tokens in zip(batch, tokenizer.encode_batch(batch), strict=True):
@@ -43,10 +45,11 @@ def _opened(path: Path) -> Any:
     return AutoTokenizer.from_pretrained(str(path.parent), local_files_only=True).backend_tokenizer
 
 
-def _strings(path: Path) -> Iterator[str]:
+def _strings(tokenizer: Any) -> Iterator[str]:
     """What a tokenizer replaces, several times in a text."""
-    settings = json.loads(path.read_bytes()) if path.name == "tokenizer.json" else {}
-    level = [settings.get("normalizer"), settings.get("pre_tokenizer"), settings.get("added_tokens")]
+    steps = filter(None, (tokenizer.normalizer, tokenizer.pre_tokenizer))
+    level = [*(json.loads(step.__getstate__()) for step in steps)]
+    level += [token.content for token in tokenizer.get_added_tokens_decoder().values()]
     while level:
         value = level.pop()
         level += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
