@@ -26,7 +26,6 @@ from muse.files.encoder_folder import (
     SETTINGS,
     TOKENIZER,
     WEIGHTS,
-    check_tokenizer,
     check_weights,
     harmless_copy,
     inside,
@@ -173,12 +172,6 @@ def _load(folder: Path, copy: Path, device: str, texts: Sequence[str] = ()) -> A
         models: Any = library("sentence_transformers", "--encoder", "transformers")
         end()
     first, model = (_loaded(models, folder, copy, device) for _ in range(2))
-    if (table := next((one for one in model.modules() if hasattr(one, "num_embeddings")), None)) is not None:
-        added: dict[str, int] = getattr(
-            model.tokenizer, "get_added_vocab", dict
-        )()  # some, as of images, may have no row
-        pieces = {piece: row for piece, row in model.tokenizer.get_vocab().items() if piece not in added}
-        check_tokenizer(folder, table.num_embeddings, pieces)
     probe = _vectors(first, [PROBE], folder)
     if not np.isfinite(probe).any():
         raise BadFile(

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from muse.errors import BadFile, BadSetting, Mismatch, MissingExtra, MuseError
-from muse.files.encoder_folder import check_tokenizer, check_weights, harmless_copy, tokenizers_tried
+from muse.files.encoder_folder import check_weights, harmless_copy, tokenizers_tried
 from muse.files.space_folder import checksum, with_checksum
 from muse.installation import install_extra
 from muse.sentences.encoders.ragged import Ragged
@@ -39,6 +39,7 @@ SENTENCES_GUESSED_FROM = 2_000  # sentences whose language is guessed
 LONGEST = 512  # words of a sentence; longer input is not a sentence, and its matrix would fill the memory
 _XLM = "xlm"
 PRETRAINED = "pretrained"  # the system whose network is a backbone alone
+LEAST_SHARE_OF_ROWS = 0.98  # of a model must be its tokenizer's; some have a few spare rows
 
 
 class Matrices(NamedTuple):
@@ -299,7 +300,12 @@ def _loaded(folder: Path, copy: Path, end: Callable[[], None]) -> tuple[Any, Any
             f"{folder}: expected the weights of the whole encoder, got none for {lacking[0]} and "
             f"{len(lacking) - 1} more; save the model there with save_pretrained"
         )
-    check_tokenizer(folder, model.get_input_embeddings().num_embeddings, tokenizer.get_vocab())
+    rows, pieces = model.get_input_embeddings().num_embeddings, 1 + max(tokenizer.get_vocab().values())
+    if not LEAST_SHARE_OF_ROWS * rows <= pieces <= rows:
+        raise Mismatch(
+            f"{folder}: the tokenizer must belong to the model, which has {rows} pieces, got {pieces}; "
+            "copy the right tokenizer there"
+        )
     model = model.get_encoder() if model.config.is_encoder_decoder else model
     return tokenizer, model.eval().requires_grad_(False)
 
