@@ -1,14 +1,15 @@
 """Does a general space help to align a little text of one field? P@1 and verdicts without it and with it.
 
     python -m benchmarks.align.help_from --general FOLDER --work FOLDER --out FILE.csv [--manual FOLDER]
-        [--pairs fr-en,de-en] [--fields manual,novels,captions] [--seeds 0] [--shared ../shared]
+        [--pairs fr-en,de-en] [--fields manual,novels,captions,novel] [--seeds 0] [--shared ../shared]
 
 FOLDER of the general spaces has fr-en and so on, as `muse align` made them of other text; that of the manual
 has its pages as HTML in fr, de and en, with the same names, such as Debian's gimp-help-*. Nothing parallel is
 learned from: of the manual each language has the pages that the other lacks, of captions (Multi30k) the
-lines, and of novels the first 200,000 words. `p_at_1` is by the list 5000-6500, `field_p_at_1` by words that
-the general space lacks: those of the manual or the captions and their translations there, found in all
-parallel lines by the Dice coefficient, and not spelled alike. Vectors are trained once, on one thread.
+lines, and of novels, or of the longest novel of each language, the first 200,000 words. `p_at_1` is by the
+list 5000-6500, `field_p_at_1` by words that the general space lacks: those of the manual or the captions and
+their translations there, found in all parallel lines by the Dice coefficient, and not spelled alike. Vectors
+are trained once, on one thread.
 """
 
 import argparse
@@ -19,6 +20,8 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, product
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from benchmarks.support.options import NEEDED, command_line
 from benchmarks.support.pairs import SHARED
@@ -54,6 +57,19 @@ def of_manual(way: Sequence[str], manual: Path) -> Lines:
     return found
 
 
+def novels(path: Path, longest: bool) -> list[str]:
+    """The first WORDS words of novels, or of the longest of them: a line a paragraph, whose end is a word."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        read = [line.rstrip("\n").split("\t", 1) for line in file]
+    if longest:
+        sizes = Counter[str]()
+        for name, text in read:
+            sizes[name] += len(text.split())
+        read = [one for one in read if one[0] == sizes.most_common(1)[0][0]]
+    ends = np.cumsum([len(text.split()) + 1 for _, text in read])
+    return [text for _, text in read[: 1 + int(np.searchsorted(ends, WORDS))]]
+
+
 def write_texts(field: str, way: Sequence[str], folder: Path, asked: argparse.Namespace) -> None:
     """Write the text of each language, as a folder, unless it is there."""
     for place, language in enumerate(way):
@@ -69,14 +85,7 @@ def write_texts(field: str, way: Sequence[str], folder: Path, asked: argparse.Na
             half = len(every) // 2
             lines = [pair[place].strip() for pair in (every[half:] if place else every[:half])]
         else:
-            lines, words = [], 0
-            novels = asked.shared / "data" / "text" / f"novels.{language}.tsv.gz"
-            with gzip.open(novels, "rt", encoding="utf-8") as file:
-                for line in file:
-                    lines.append(line.rstrip("\n").partition("\t")[2])
-                    words += len(line.split())
-                    if words >= WORDS:
-                        break
+            lines = novels(asked.shared / "data" / "text" / f"novels.{language}.tsv.gz", field == "novel")
         (out / "text").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
