@@ -306,7 +306,8 @@ def held_lexicon(given: Any) -> Lexicon:
     if isinstance(given, Lexicon):
         return given
     if hasattr(type(given), "columns"):
-        unnamed = len(given.columns) == 2 and "source" not in given.columns and hasattr(given, "set_axis")
+        named = {"source", "target"} & {*given.columns}
+        unnamed = not named and len(given.columns) == 2 and hasattr(given, "set_axis")
         return lexicon_of(given.set_axis(["source", "target"], axis=1) if unnamed else given)
     listed = given.items() if isinstance(given, Mapping) else given
     pairs = list(listed) if isinstance(listed, Iterable) and not isinstance(listed, str) else []

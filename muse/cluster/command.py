@@ -42,7 +42,7 @@ def induce_on_cluster(
         )
     run = Run(options.out, str(options.ray), {
         "command": "induce", "spaces": spaces_as_settings(options.space), "languages": list(languages),
-        "limits": list(astuple(limits))[:-1],  # without a list of words, which --ray does not take
+        "limits": list(astuple(limits))[:-2],  # without a list of words, which --ray does not take
         "method": options.retrieval, "search": options.search, "seed": options.seed,
     }, space.progress)  # fmt: skip
     if (done := run.result()) is not None:

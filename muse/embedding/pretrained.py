@@ -30,6 +30,7 @@ from muse.files.encoder_folder import (
     harmless_copy,
     inside,
     read_settings,
+    refuse_adapter,
     tokenizers_tried,
 )
 from muse.files.source import DAMAGED, regular_bytes
@@ -65,6 +66,7 @@ class PretrainedEncoder:
                 "check the path"
             )
         check_library("sentence_transformers", "--encoder", "transformers")
+        refuse_adapter(self.folder)
         if not any((self.folder / name).is_file() for name in ("modules.json", "config.json")):
             raise BadFile(
                 f"{self.folder}: expected {_MODEL}, got no modules.json and config.json; check the path"

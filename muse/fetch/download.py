@@ -144,8 +144,9 @@ def download(url: str, part: PartialFile, retries: RetryPolicy, tick: Tick) -> N
             _attempt(url, part, retries, tick)
             return
         except _Retry as again:
-            failures = 0 if part.size() >= most + PROGRESS else failures + 1
-            most = max(most, part.size())
+            failures += 1
+            if part.size() >= most + PROGRESS:
+                failures, most = 0, part.size()
             if failures >= retries.tries:
                 raise BadFile(
                     f"{url}: {again}, {failures} times in a row; run the command again later to resume"
@@ -179,11 +180,8 @@ def _attempt(url: str, part: PartialFile, retries: RetryPolicy, tick: Tick) -> N
                     return  # all of it is there: an earlier run ended before it was verified
                 total = _check_answer(url, response, part, have if validator else 0)
                 _write(response.raw, part, total, retries.slow, tick)
-    except (
-        requests.TooManyRedirects,
-        ValueError,
-    ) as error:  # the latter for an address or length that is none
-        got = f"an answer that is none ({error})" if isinstance(error, ValueError) else "too many redirects"
+    except (requests.TooManyRedirects, ValueError) as error:  # of an address, or a length
+        got = f"an unusable answer ({error})" if isinstance(error, ValueError) else "too many redirects"
         raise BadFile(f"{url}: expected a file, got {got}; try --mirror") from error
     except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
         if isinstance(error, OSError) and error.errno in FULL:
@@ -292,9 +290,9 @@ def _write(stream: Any, part: PartialFile, total: int, slow: float, tick: Tick) 
             file.write(chunk)
             size += len(chunk)
             tick(size, total)
-            if size > LARGEST:
+            if max(size, total) > LARGEST:
                 part.remove()
-                raise BadFile(f"expected a file of at most {LARGEST >> 30} GB, got more; try --mirror")
+                raise ValueError(f"more than {LARGEST >> 30} GB")
             if time.monotonic() - begun > slow:
                 if size - before < PROGRESS:
                     raise _Retry(f"the server sent {size - before} bytes in {slow:.0f} s")

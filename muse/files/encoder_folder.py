@@ -33,7 +33,7 @@ PICKLED = {".bin", ".pt", ".pth", ".pkl", ".ckpt"}
 LARGEST = 16 << 20, 256 << 20  # bytes of a configuration, and of a tokenizer
 LONGEST, LONGEST_NAME = 10_000, 200  # characters of a prompt, and of a name of a folder
 MOST_MODULES, MOST_LAYERS, MOST_TOKENS = 100, 200, 10_000
-FIRST = 1_000  # rows that are compared
+FIRST = 1_000  # rows that are compared before all
 TRIAL_SECONDS, TRIAL_MEMORY = 20, 2 << 30
 _ANY_SIZE = 1 << 20  # of a number in a configuration, such as the longest text, whatever the weights are
 _TYPES = "Transformer Pooling Dense Normalize LayerNorm Dropout StaticEmbedding CNN LSTM Router"
@@ -107,10 +107,21 @@ def harmless_copy(folder: Path) -> Iterator[Path]:
             raise BadFile(str(error).replace(name, str(folder))) from error
 
 
+def refuse_adapter(folder: Path) -> None:
+    """Raise BadFile for the folder of an adapter, alone or beside a model."""
+    if (adapter := folder / "adapter_config.json").exists():
+        raise BadFile(
+            f"{adapter}: expected a whole model, got an adapter, which muse does not apply; merge it "
+            "into the model (peft has merge_and_unload), and save that without this file"
+        )
+
+
 def check_weights(folder: Path, model: Any) -> None:
     """Raise BadFile if a torch module has the same row for every piece, as weights of zeros have."""
     table = next((one for one in model.parameters() if one.ndim == 2), None)
-    if table is not None and len(table) > 1 and bool((table[1:FIRST] == table[0]).all()):
+    if table is None or len(table) < 2:
+        return
+    if all(bool((some == table[0]).all()) for some in (table[:FIRST], table)):  # the first few tell mostly
         raise BadFile(
             f"{folder}: expected the weights of a trained model, got one row for all pieces; copy it again"
         )
@@ -234,12 +245,8 @@ class _Copy:
         self._write(name, {"types": types, "structure": routes, "parameters": kept})
 
     def _transformer(self) -> None:
+        refuse_adapter(self.folder)
         path, settings = self.folder / SETTINGS, self._parsed(SETTINGS)
-        if (adapter := self.folder / "adapter_config.json").exists():
-            raise BadFile(
-                f"{adapter}: expected a whole model, got an adapter, which muse does not apply; merge it "
-                "into the model (peft has merge_and_unload), and save that without this file"
-            )
         if not isinstance(kind := settings.get("model_type"), str) or kind not in _MODELS.split():
             raise BadFile(
                 f"{path}: expected an encoder of text in transformers as model_type, as bert, got "
@@ -370,7 +377,10 @@ def _tokenizer_settings(path: Path, settings: Fields) -> Fields:
     """The settings of a tokenizer without names of files and classes, and with its special tokens."""
     tokens = max(map(len, [settings, *(one for one in settings.values() if isinstance(one, list | dict))]))
     if tokens > MOST_TOKENS:
-        raise BadFile(f"{path}: expected at most {MOST_TOKENS:,} tokens, got {tokens:,}; copy it again")
+        raise BadFile(
+            f"{path}: expected at most {MOST_TOKENS:,} tokens, got {tokens:,}; leave out those that are not "
+            "needed, or make vectors with the model yourself, for --encoder-emb"
+        )
     if path.name == ADDED:
         return {name: number for name, number in settings.items() if type(number) is int}
     known: Fields = {name: value for name, value in settings.items()
@@ -397,7 +407,7 @@ def _check_sizes(path: Path, settings: Fields, shapes: Mapping[str, Sequence[int
     largest = _largest(shapes)
     for name, value in settings.items():
         sizes = _sizes(value)
-        if not sizes or "theta" in name or name.endswith("_id"):
+        if not sizes or "theta" in name or name.endswith(("_id", "_index")):
             continue
         most = min(len(shapes), MOST_LAYERS) if _PARTS.search(name) else max(_ANY_SIZE, 16 * largest)
         most = 2 * largest if name in ("vocab_size", "hidden_size", "intermediate_size", "d_model") else most

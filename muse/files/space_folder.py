@@ -1,6 +1,7 @@
 """The files in the folder of an aligned space: words, arrays, their names and checksums. None is a pickle."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -95,7 +96,10 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
 
 
 def check_words(language: str, words: Sequence[str]) -> None:
-    """Raise Mismatch for a word that cannot be written as a line of UTF-8."""
+    """Raise Mismatch for a word that cannot be written as a line of UTF-8, or that is there twice."""
+    if len(set(words)) < len(words):
+        again = Counter(words).most_common(1)[0][0]
+        raise Mismatch(f"{language}: expected different words, got {again!r} twice; rename or drop one")
     for place, word in enumerate(words):
         try:
             broken = b"\n" in word.encode()

@@ -156,7 +156,7 @@ class ExternalScores(TwoWay):
         return found
 
     def warn_of_distances(self, rows: Numbers, columns: Numbers, shares: Matrix | Flags, kind: str) -> None:
-        """Log a warning, but one, if translations (c,) of a `kind`, of these shares right, score low."""
+        """Log a warning, once, if translations (c,) of a `kind`, right with these shares, score low."""
         listed, rank = (self.columns[rows] >= 0).sum(axis=1), self.ranks(rows, columns)[0]
         lowest = np.where(self.columns[rows] >= 0, self.scores[rows], np.inf).min(axis=1)
         told = (lowest < self.scores[rows, 0]) & (rank < LISTED) & (shares > 0)  # equal scores tell nothing

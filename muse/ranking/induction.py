@@ -58,7 +58,7 @@ class InductionConfig:
 
     def reversed(self) -> InductionConfig:
         """These limits for the other direction."""
-        return replace(self, source_max=self.target_max, target_max=self.source_max, only=None)
+        return replace(self, source_max=self.target_max, target_max=self.source_max, only=None, terms={})
 
 
 def induce(

@@ -450,15 +450,20 @@ class Translator:
             sorted({piece.entry for pieces in read.values() for piece in pieces if piece.entry})
         )
         firsts = {
-            term: [best[0] for piece in pieces if (best := found.get(piece.entry or ""))]
+            term: [best[0] for one in pieces if (best := found.get(one.entry or "") or self._listed(one))]
             for term, pieces in read.items()
-        }  # fmt: skip
+        }
         known = {term: min(some, key=lambda one: one.score) for term, some in firsts.items() if some}
         made = zip(self.translate([*known]), known.items(), strict=True)
         return {
             term: Translation(line, least.score, None if least.probability is None else WORD_BY_WORD)
             for line, (term, least) in made
         }  # fmt: skip
+
+    def _listed(self, piece: Piece) -> list[Translation]:
+        """The best translation of a piece by the phrase table, whose share is its score; none without one."""
+        of_table = self._table.get(piece.entry or "", ())
+        return [Translation(word, share, share) for word, share in of_table[:1]]
 
     def alternatives(self, lines: Sequence[str], count: int) -> list[list[str]]:
         """Up to `count` other translations of lines, in which one word is translated otherwise, best first.

@@ -9,7 +9,7 @@ import pytest
 import muse
 from muse.api.settings import settings_of
 from muse.api.space import InteractiveSpace
-from muse.errors import BadFile, BadSetting, Contradiction, UnknownWord
+from muse.errors import BadFile, BadSetting, Contradiction, Mismatch, UnknownWord
 from muse.exchange import lexicon_from
 from muse.files import read_lexicon
 from muse.lexicon import Lexicon
@@ -105,6 +105,9 @@ def test_a_space_is_measured_against_any_kind_of_dictionary(space: InteractiveSp
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(wrong, columns=["source", "target"])
     assert muse.evaluate(space, frame).p_at_1 == 75
+    assert muse.evaluate(space, frame.set_axis(["fr", "en"], axis=1)).p_at_1 == 75
+    with pytest.raises(Mismatch, match="needs the columns source and target"):
+        muse.evaluate(space, frame.set_axis(["target", "src"], axis=1))
 
 
 def test_the_direction_of_a_dictionary_is_found_unless_it_is_given(

@@ -135,6 +135,11 @@ def test_modules_may_be_in_folders_of_any_name(folder: Path, path: str) -> None:
     assert len(copied(moved)) > 3
 
 
+def test_numbers_that_name_a_row_are_no_sizes(folder: Path) -> None:
+    more("config.json", pad_token_id=-1, sparse_pred_ignore_index=-100)(folder)
+    assert "config.json" in copied(folder)
+
+
 REFUSED = {
     "weights_only": (more(OWN, model_args={"weights_only": False, "state_dict": {}}), "state_"),
     "model kwargs": (more(OWN, model_kwargs={"attn": 1}), "'attn' in model_args"),
@@ -152,6 +157,7 @@ REFUSED = {
         "num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers",
     )},
     "an adapter": (more("adapter_config.json", base_model_name_or_path="/x"), "adapter, which muse does not"),
+    "an adapter alone": (both(gone("config.json"), more("adapter_config.json", r=8)), "got an adapter"),
     **{f"tokens in {name}": (more(name, **fields), "at most 10,000 tokens, got 10,00") for name, fields in (
         (TOKENS, {"additional_special_tokens": [f"<{i}>" for i in range(10_001)]}),
         (TOKENS, {"added_tokens_decoder": {str(i): {"content": f"<{i}>"} for i in range(10_001)}}),

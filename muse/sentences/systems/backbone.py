@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from muse.errors import BadFile, BadSetting, Mismatch, MissingExtra, MuseError
-from muse.files.encoder_folder import check_weights, harmless_copy, tokenizers_tried
+from muse.files.encoder_folder import check_weights, harmless_copy, refuse_adapter, tokenizers_tried
 from muse.files.space_folder import checksum, with_checksum
 from muse.installation import install_extra
 from muse.sentences.encoders.ragged import Ragged
@@ -273,6 +273,7 @@ def _checked_weights(folder: Path) -> str:
         raise BadFile(
             f"{folder}: expected the folder of a pretrained encoder, found none with this name; check it"
         )
+    refuse_adapter(folder)
     files = sorted(folder.glob("*.safetensors"))
     if not (folder / "config.json").is_file() or not files:
         raise BadFile(

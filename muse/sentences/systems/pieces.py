@@ -88,9 +88,7 @@ class Pieces(Reader):
         except BaseException as error:
             if not is_failure(error):
                 raise
-            raise BadSetting(
-                f"word pieces must be JSON written by tokenizers, got other text: {error}"
-            ) from None
+            raise BadSetting(f"word pieces must be JSON written by tokenizers ({error})") from None
         if pieces.tokens[: len(SPECIALS)] != SPECIALS:
             found = ", ".join(pieces.tokens[: len(SPECIALS)])
             raise BadSetting(f"word pieces must begin with {', '.join(SPECIALS)}, found {found}")

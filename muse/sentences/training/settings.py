@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from muse.options import KINDS, Declaration
+from muse.options import KINDS, TEXT, Declaration
 
 LARGEST_WHOLE = 1_000_000_000
 TEXT_OF_MORE = "text of more languages"  # the need of settings that weigh languages against each other
@@ -53,7 +53,7 @@ class Settings:
         for part in fields(self):
             declared, value = part.metadata.get("declared"), getattr(self, part.name)
             if declared is not None and value not in (None, ""):
-                kind = KINDS.get(part.type) or KINDS[type(value)]
+                kind = KINDS.get(part.type) or KINDS.get(type(value), TEXT)
                 huge = isinstance(value, int) and value > LARGEST_WHOLE
                 most = LARGEST_WHOLE if huge else declared.most
                 replace(declared, flags=(part.name,), kind=kind, most=most).checked(value)
