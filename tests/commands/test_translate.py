@@ -291,10 +291,10 @@ def test_a_term_of_several_words_in_a_list(muse: Command, space: Path) -> None:
     assert ended.err == "1 of 3 words unknown: the column reason says why\n"
     probable = translate(muse, space, "--words", "-", "--min-probability", 0.5, stdin="le chat\n")
     refused(probable, "--min-probability needs probabilities")
-    table, out = space.parent / "table", space.parent / "w.jsonl"
+    table, out = space.parent / "table", space.parent / "w.tsv"
     table.write_text("chat ||| tomcat ||| .9 .9 .9 .9\n", encoding="utf-8")
     translate(muse, space, "le chat", "--phrases", table, "--out", out, stdin="")
-    assert json.loads(out.read_text(encoding="utf-8"))["target"] == "the tomcat"
+    assert out.read_text(encoding="utf-8").splitlines()[1].startswith("le chat\tthe tomcat\t")
     out = space.parent / "d.jsonl"
     for more, terms in (((), ["the cat"]), (("--group", "lemma"), ["the cat"]), (("--mutual",), [])):
         muse("induce", space, "--words", "-", "--out", out, *more, stdin="le chat\nzz zzz\nchat\n")
