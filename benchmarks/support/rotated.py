@@ -8,7 +8,7 @@ import torch
 from torch.nn.functional import normalize
 
 from muse.procrustes import procrustes
-from muse.sentences.encoders.encoder import Encoded, SentenceEncoder
+from muse.sentences.encoders.encoder import Encoded, SentenceEncoder, Wrapped
 from muse.vectors import Matrix
 
 SUFFIX = "+procrustes"
@@ -34,22 +34,11 @@ def rotated(
 
 
 @dataclass(frozen=True, eq=False)
-class Rotated(SentenceEncoder):
+class Rotated(Wrapped):
     """An encoder whose rows x of one language become x W^T, with W (d', d') orthogonal."""
 
-    inner: SentenceEncoder
     language: str
     rotation: Matrix
-
-    @property
-    def languages(self) -> tuple[str, ...]:
-        """The languages of the inner encoder."""
-        return self.inner.languages
-
-    @property
-    def dimension(self) -> int:
-        """The dimension of the inner encoder."""
-        return self.inner.dimension
 
     @property
     def name(self) -> str:

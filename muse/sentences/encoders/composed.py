@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 
 from muse.errors import BadSetting, Mismatch
-from muse.sentences.encoders.encoder import Encoded, SentenceEncoder, check_encodes
+from muse.sentences.encoders.encoder import Encoded, SentenceEncoder, Wrapped, check_encodes
 from muse.sentences.encoders.reading import all_sentences, blocks
 from muse.sentences.encoders.saving import Saved, write_encoder
 from muse.vectors import Matrix, ShortRepr
@@ -168,27 +168,16 @@ SIF = Correction("pcr", components=1)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Corrected(ShortRepr, SentenceEncoder):
+class Corrected(ShortRepr, Wrapped):
     """An encoder whose rows are corrected by the moments of each language's text, in `seen`.
 
     With `sif` it is SIF: it has the name of the encoder, and without text in any language the rows are left
     uncorrected, which is no error.
     """
 
-    inner: SentenceEncoder
     correction: Correction
     seen: Mapping[str, Moments] = field(default_factory=dict)
     sif: bool = False
-
-    @property
-    def languages(self) -> tuple[str, ...]:
-        """The languages of the encoder."""
-        return self.inner.languages
-
-    @property
-    def dimension(self) -> int:
-        """The dimension of the encoder."""
-        return self.inner.dimension
 
     @property
     def name(self) -> str:
@@ -204,8 +193,8 @@ class Corrected(ShortRepr, SentenceEncoder):
         sentences = all_sentences(sentences)
         below: SentenceEncoder = self.inner
         shared = False  # by all languages: a correction below this one
-        while isinstance(below, Corrected):
-            shared = shared or below.correction.everywhere
+        while isinstance(below, Wrapped):
+            shared = shared or (isinstance(below, Corrected) and below.correction.everywhere)
             below = below.inner
         if shared and set(self.seen) - {language}:
             raise BadSetting(

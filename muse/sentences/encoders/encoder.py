@@ -86,6 +86,23 @@ class SentenceEncoder(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
+class Wrapped(SentenceEncoder):
+    """An encoder that wraps another one and has its languages and dimension."""
+
+    inner: SentenceEncoder
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages of the inner encoder."""
+        return self.inner.languages
+
+    @property
+    def dimension(self) -> int:
+        """The dimension of the inner encoder."""
+        return self.inner.dimension
+
+
+@dataclass(frozen=True, eq=False)
 class Trained(SentenceEncoder):
     """An encoder that was trained for some of the languages of a space; it learns nothing more from text."""
 
