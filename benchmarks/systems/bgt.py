@@ -3,7 +3,7 @@
     python -m benchmarks.systems.bgt --space fr-en=FOLDER [--x-cbow ENCODER-FOLDER]
         [--table kept,probes,paper]
         [--rows "mean;bgt"] [--pairs 40000] [--epochs N] [--rate X] [--set annealing=N] [--seeds 0-2]
-        [--probe-size 2000] [--threads N] [--shared ../shared]
+        [--probe-size 2000] [--keep FOLDER] [--threads N] [--shared ../shared]
 
 All settings are those of the `small` preset but what a row or --set names; bags of words are trained for 5
 epochs with a rate of 0.003. With fewer pairs than all there are fewer steps: --set annealing=N keeps the
@@ -15,7 +15,8 @@ from the other language into English; the textual similarities are Pearson's cor
 of STS-B. Language latents come from a network for each language: that these can be told apart is in their
 making, and the probe of the language says it of the semantic latent alone. A column of probes is of one
 language, whose own latents a row of language latents has there. What is probed, and how it differs from the
-paper's: bgt_probes.py.
+paper's: bgt_probes.py. --keep leaves the encoders of all rows, FOLDER/bgt-pieces.0 that of seed 0, for other
+benchmarks such as benchmarks.sentences.senteval.
 """
 
 import resource
@@ -123,7 +124,7 @@ def main() -> None:
     asked = command_line(
         __doc__, space=NEEDED, x_cbow=Path, table="kept,probes,paper", pairs=40_000, epochs=int,
         rate=(float, "of all BGTs"), set=(REPEATED, "a setting of all BGTs"), seeds="0-2", probe_size=2_000,
-        rows=(";".join(ROWS), "with ; between"), threads=int, shared=SHARED,
+        rows=(";".join(ROWS), "with ; between"), keep=Path, threads=int, shared=SHARED,
     )  # fmt: skip
     asked.set = [*map(named, asked.set)]
     if asked.threads:

@@ -45,12 +45,16 @@ TRAINED: Mapping[str, Mapping[str, str]] = {
     **{f"{name}, pieces": {"bag": "pieces", **VARIANTS[name]} for name in OF_PIECES},
     "bgt, pieces, with punctuation": {"bag": "pieces", "punctuation": "true"},  # in the meaning too
     **{f"bgt, pieces, equal inputs, prior {prior}": {**_EQUAL, "prior": prior} for prior in ("0", "1", "5")},
+    # A bag's rows begin as those of the space; those of layers are random, as in the paper's random encoder.
+    f"{UNTRAINED}, pieces": {"bag": "pieces"},
+    f"{UNTRAINED}, Transformer": {"encoder_layers": "5"},
 }
 # The paper's contrastive baselines, from the space and as there from nothing.
 SP: Mapping[str, Mapping[str, str]] = {
     "SP": {}, "SP, random": {"initial": "random"}, "SP, without punctuation": {"punctuation": "false"},
     "BiLSTM": {"network": "bilstm"},
 }  # fmt: skip
+TEXT = "text.tsv"  # what all learn from, in the folder of the encoders
 ROWS = ("mean", "sif", "x-cbow", *TRAINED, *SP)
 
 
@@ -95,16 +99,18 @@ def rows(bench: Bench) -> Iterator[Row]:
     learned, _ = bench.text()
     wanted = [name for name in ROWS if name in bench.asked.rows.split(";")]
     with tempfile.TemporaryDirectory() as name:
-        text = Path(name) / "text.tsv"
+        folder = bench.asked.keep or Path(name)
+        folder.mkdir(parents=True, exist_ok=True)
         lines = zip(learned.english, learned.other, strict=True)
-        text.write_text("".join(f"{en}\t{other}\n" for en, other in lines), encoding="utf-8")
+        (folder / TEXT).write_text("".join(f"{en}\t{other}\n" for en, other in lines), encoding="utf-8")
         for label in wanted:
+            out = folder / label.replace(", ", "-").replace(" ", "-")
             if label in TRAINED:
-                epochs = 0 if label == UNTRAINED else bench.asked.epochs
+                epochs = 0 if label.startswith(UNTRAINED) else bench.asked.epochs
                 settings = effective({**dict(bench.asked.set), **TRAINED[label]})
-                yield from _both(bench, label, _trained("bgt", bench, text, settings, epochs))
+                yield from _both(bench, label, _trained("bgt", bench, out, settings, epochs))
             elif label in SP:
-                yield Row(label, _trained("sp", bench, text, SP[label], bench.asked.epochs), [])
+                yield Row(label, _trained("sp", bench, out, SP[label], bench.asked.epochs), [])
             elif label != "x-cbow" or bench.asked.x_cbow:
                 encoder = load_encoder(bench.asked.x_cbow if label == "x-cbow" else label, bench.space)
                 fitted = encoder.fit(learned.other, bench.other).fit(learned.english, PIVOT)
@@ -112,7 +118,7 @@ def rows(bench: Bench) -> Iterator[Row]:
 
 
 def _trained(
-    system: str, bench: Bench, text: Path, settings: Mapping[str, str], epochs: int | None
+    system: str, bench: Bench, out: Path, settings: Mapping[str, str], epochs: int | None
 ) -> list[SentenceEncoder]:
     of_words = {"epochs": 5, "rate": 3e-3} if settings.get("bag") == "words" else {}
     asked = {"epochs": epochs, "rate": bench.asked.rate if system == "bgt" else None}
@@ -120,8 +126,8 @@ def _trained(
     found = []
     for seed in numbers(bench.asked.seeds):
         request = TrainingRequest(
-            bench.space, bench.other, text.with_name("out"), parallel=(text,), settings=settings,
-            trainer=given, seed=seed,
+            bench.space, bench.other, out.with_name(f"{out.name}.{seed}"), parallel=(out.with_name(TEXT),),
+            settings=settings, trainer=given, seed=seed,
         )  # fmt: skip
         trained = train_system(system, request, Runtime(progress=Progress()))
         found.append(trained.encoder)
