@@ -32,13 +32,11 @@ from benchmarks.sentences.senteval import YEARS
 from benchmarks.support.kept_rows import Row, interval_columns, read_rows, with_interval
 from benchmarks.support.options import NEEDED, REPEATED, command_line
 from benchmarks.support.pairs import SHARED
-from benchmarks.support.sentence_sets import PIVOT, beside_english, training
+from benchmarks.support.sentence_sets import beside_english, training
 from benchmarks.support.tables import append_rows, commit, numbers, today
-from benchmarks.systems.bgt_rows import TEXT, effective
+from benchmarks.systems.bgt_rows import TEXT, effective, over_years
 from muse.progress import Progress
 from muse.run.runtime import Runtime
-from muse.sentences.evaluation.suite import SuiteConfig, evaluate_suite
-from muse.sentences.files.suite_folder import read_suite
 from muse.sentences.systems.bgt import bgt_system
 from muse.sentences.systems.bgt.latent_network import BgtNetwork, Decoder, Scores
 from muse.sentences.systems.networks.transformer import (
@@ -122,11 +120,7 @@ def measured(one: Asked, space: Space, text: Path, asked: argparse.Namespace) ->
         mock.patch("time.perf_counter", time.process_time),
     ):
         trained = train_system("bgt", request, Runtime(progress=Progress()))
-    scores = evaluate_suite(
-        read_suite(asked.shared / "data", names=YEARS),
-        lambda sentences: trained.encoder.encode(sentences, PIVOT).matrix,
-        SuiteConfig(), Progress(quiet=True),
-    )  # fmt: skip
+    scores = over_years(trained.encoder, asked.shared / "data")
     mean = fmean(score.value for score in scores)
     half = math.hypot(*(score.ci95[1] - score.ci95[0] for score in scores)) / 2 / len(scores)
     return {

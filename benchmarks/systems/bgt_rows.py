@@ -2,18 +2,21 @@
 
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import torch
 
+from benchmarks.sentences.senteval import YEARS
 from benchmarks.support.sentence_sets import PIVOT, Aligned, SpaceOf, training
 from benchmarks.support.tables import numbers
 from muse.progress import Progress
 from muse.run.runtime import Runtime
 from muse.sentences.encoders.encoder import SentenceEncoder
+from muse.sentences.evaluation.suite import SuiteConfig, TaskScore, evaluate_suite
+from muse.sentences.files.suite_folder import read_suite
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.bgt.bgt_system import language_latents
 from muse.sentences.systems.bgt.inputs import BgtConfig
@@ -21,6 +24,7 @@ from muse.sentences.systems.bgt.latent_network import BgtNetwork, Gaussian
 from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.systems.registry import train_system
 from muse.sentences.systems.system import TrainingRequest
+from muse.vectors import Matrix
 
 UNTRAINED = "bgt, untrained"
 VARIANTS: Mapping[str, Mapping[str, str]] = {
@@ -125,9 +129,13 @@ def _trained(
     given = of_words | {name: value for name, value in asked.items() if value is not None}
     found = []
     for seed in numbers(bench.asked.seeds):
+        folder = out.with_name(f"{out.name}.{seed}")
+        if folder.exists():
+            found.append(load_encoder(folder, bench.space))
+            continue
         request = TrainingRequest(
-            bench.space, bench.other, out.with_name(f"{out.name}.{seed}"), parallel=(out.with_name(TEXT),),
-            settings=settings, trainer=given, seed=seed,
+            bench.space, bench.other, folder, parallel=(out.with_name(TEXT),), settings=settings,
+            trainer=given, seed=seed,
         )  # fmt: skip
         trained = train_system(system, request, Runtime(progress=Progress()))
         found.append(trained.encoder)
@@ -140,6 +148,15 @@ def _trained(
             flush=True,
         )
     return found
+
+
+def over_years(encoder: SentenceEncoder, data: Path) -> list[TaskScore]:
+    """Pearson's correlation x 100 of cosines with the ratings of STS 2012 to 2016, in English."""
+
+    def encode(sentences: Sequence[str]) -> Matrix:
+        return encoder.encode(sentences, PIVOT).matrix
+
+    return evaluate_suite(read_suite(data, names=YEARS), encode, SuiteConfig(), Progress(quiet=True))
 
 
 def _both(bench: Bench, name: str, encoders: list[SentenceEncoder]) -> Iterator[Row]:
