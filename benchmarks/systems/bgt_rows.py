@@ -51,7 +51,7 @@ TRAINED: Mapping[str, Mapping[str, str]] = {
     **{f"bgt, pieces, equal inputs, prior {prior}": {**_EQUAL, "prior": prior} for prior in ("0", "1", "5")},
     # A bag's rows begin as those of the space; those of layers are random, as in the paper's random encoder.
     f"{UNTRAINED}, pieces": {"bag": "pieces"},
-    f"{UNTRAINED}, Transformer": {"encoder_layers": "5"},
+    f"{UNTRAINED}, Transformer": {"encoder_layers": "1", "language": "0"},
 }
 # The paper's contrastive baselines, from the space and as there from nothing.
 SP: Mapping[str, Mapping[str, str]] = {
