@@ -38,11 +38,14 @@ SYSTEMS: Mapping[str, Sequence[str]] = {
     "InferSent, untrained": ("infersent", "SICK", "--epochs", "0"),
     "InferSent, inferences": ("infersent", "SICK"), "InferSent, detection": _DETECTION,
     "lens, inferences": ("lens", "SICK"), "lens, translations": ("lens", "PAIRS"), "sp": ("sp", "PAIRS"),
+    "lens over MiniLM": ("lens", "SICK", "MINILM"),
+    "gated lens over MiniLM": ("lens", "SICK", "MINILM", "--set", "kind=gated"),
     "BGT": _BGT, "BGT without prior": ("bgt", "PAIRS", "EPOCHS", "--set", "prior=0"),
     "BGT without language latents": (*_BGT, "--set", "reconstruction=0", "--set", "translates=sample"),
     "BilingualTrans": ("bgt", "PAIRS", "EPOCHS", "--set", "reconstruction=0"), "CMLM": ("cmlm", "NOVELS"),
     "MLM": ("cmlm", "NOVELS", "--set", "objective=mlm"), "CMLM and inferences": ("cmlm", "NOVELS", "SICK"),
-    "XLM": ("xlm", "CAPTIONS"),
+    "CMLM and translations": ("cmlm", "NOVELS", "PAIRS"), "XLM": ("xlm", "CAPTIONS"),
+    "CMLM, translations, inferences": ("cmlm", "NOVELS", "PAIRS", "SICK"),
 }  # fmt: skip
 LANGUAGE_LATENTS = "BGT, language latents"
 
@@ -58,6 +61,8 @@ def text(name: str, asked: argparse.Namespace) -> list[str | Path]:
         return ["--parallel", sample(data / "parallel/tatoeba.en-fr.train.tsv.gz", asked.pairs, asked.work)]
     if name == "SICK":
         return ["--nli", official(data)]
+    if name == "MINILM":
+        return ["--backbone", any_space_encoders.minilm_files(asked.work)]
     if name == "NOVELS":
         novels = (f"{one}={data / f'text/novels.{one}.tsv.gz'}" for one in ("en", "fr"))
         return [part for one in novels for part in ("--text", one)]
@@ -66,7 +71,8 @@ def text(name: str, asked: argparse.Namespace) -> list[str | Path]:
     return [*plain, "--parallel", found.parallel["fr"]]
 
 
-TEXTS = ("PAIRS", "SICK", "NOVELS", "CAPTIONS", "EPOCHS", "ANNEALING")
+TEXTS = ("PAIRS", "SICK", "NOVELS", "CAPTIONS", "EPOCHS", "ANNEALING", "MINILM")
+FRENCH = {"PAIRS", "NOVELS", "CAPTIONS"}  # beside English
 
 
 def trained(name: str, asked: argparse.Namespace, seed: int) -> str:
@@ -78,7 +84,7 @@ def trained(name: str, asked: argparse.Namespace, seed: int) -> str:
         system, *rest = SYSTEMS[name]
         words = [part for one in rest for part in (text(one, asked) if one in TEXTS else [one])]
         muse(
-            "train", asked.space, "--encoder", system, "--lang", "en" if rest == ["SICK"] else "fr", *words,
+            "train", asked.space, "--encoder", system, "--lang", "fr" if FRENCH & {*rest} else "en", *words,
             "--seed", str(seed), "--threads", "1", "--out", folder,
         )  # fmt: skip
     return str(folder)
