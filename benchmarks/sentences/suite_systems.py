@@ -43,7 +43,7 @@ SYSTEMS: Mapping[str, Sequence[str]] = {
     "BilingualTrans": ("bgt", "PAIRS", "EPOCHS", "--set", "reconstruction=0"), "CMLM": ("cmlm", "NOVELS"),
     "MLM": ("cmlm", "NOVELS", "--set", "objective=mlm"), "CMLM and inferences": ("cmlm", "NOVELS", "SICK"),
     "XLM": ("xlm", "CAPTIONS"),
-    # The networks of the thesis (table 3.6) beside InferSent, which is a BiLSTM and the maximum of its states.
+    # The networks of the thesis (table 3.6) beside InferSent: a BiLSTM and the maximum of its states.
     **{
         name: ("infersent", "SICK", *(part for one in settings.split() for part in ("--set", one)))
         for name, settings in (
