@@ -46,6 +46,15 @@ SYSTEMS: Mapping[str, Sequence[str]] = {
     "MLM": ("cmlm", "NOVELS", "--set", "objective=mlm"), "CMLM and inferences": ("cmlm", "NOVELS", "SICK"),
     "CMLM and translations": ("cmlm", "NOVELS", "PAIRS"), "XLM": ("xlm", "CAPTIONS"),
     "CMLM, translations, inferences": ("cmlm", "NOVELS", "PAIRS", "SICK"),
+    # The networks of the thesis (table 3.6) beside InferSent: a BiLSTM and the maximum of its states.
+    **{
+        name: ("infersent", "SICK", *(part for one in settings.split() for part in ("--set", one)))
+        for name, settings in (
+            ("LSTM, last", "network=lstm pooling=last"), ("GRU, last", "network=gru pooling=last"),
+            ("BiGRU, last", "network=bigru pooling=last"), ("BiLSTM, mean", "pooling=mean"),
+            ("BiLSTM, attention", "pooling=attention"), ("hierarchical convolution", "network=convolution"),
+        )
+    },
 }  # fmt: skip
 LANGUAGE_LATENTS = "BGT, language latents"
 
@@ -72,7 +81,6 @@ def text(name: str, asked: argparse.Namespace) -> list[str | Path]:
 
 
 TEXTS = ("PAIRS", "SICK", "NOVELS", "CAPTIONS", "EPOCHS", "ANNEALING", "MINILM")
-FRENCH = {"PAIRS", "NOVELS", "CAPTIONS"}  # beside English
 
 
 def trained(name: str, asked: argparse.Namespace, seed: int) -> str:
@@ -84,7 +92,7 @@ def trained(name: str, asked: argparse.Namespace, seed: int) -> str:
         system, *rest = SYSTEMS[name]
         words = [part for one in rest for part in (text(one, asked) if one in TEXTS else [one])]
         muse(
-            "train", asked.space, "--encoder", system, "--lang", "fr" if FRENCH & {*rest} else "en", *words,
+            "train", asked.space, "--encoder", system, "--lang", "en" if rest[0] == "SICK" else "fr", *words,
             "--seed", str(seed), "--threads", "1", "--out", folder,
         )  # fmt: skip
     return str(folder)
