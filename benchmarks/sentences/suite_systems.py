@@ -44,8 +44,7 @@ SYSTEMS: Mapping[str, Sequence[str]] = {
     "BGT without language latents": (*_BGT, "--set", "reconstruction=0", "--set", "translates=sample"),
     "BilingualTrans": ("bgt", "PAIRS", "EPOCHS", "--set", "reconstruction=0"), "CMLM": ("cmlm", "NOVELS"),
     "MLM": ("cmlm", "NOVELS", "--set", "objective=mlm"), "CMLM and inferences": ("cmlm", "NOVELS", "SICK"),
-    "CMLM and translations": ("cmlm", "NOVELS", "PAIRS"), "XLM": ("xlm", "CAPTIONS"),
-    "CMLM, translations, inferences": ("cmlm", "NOVELS", "PAIRS", "SICK"),
+    "XLM": ("xlm", "CAPTIONS"),
     # The networks of the thesis (table 3.6) beside InferSent: a BiLSTM and the maximum of its states.
     **{
         name: ("infersent", "SICK", *(part for one in settings.split() for part in ("--set", one)))
