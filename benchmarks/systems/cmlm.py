@@ -17,7 +17,7 @@ takes so many from the beginning of each novel, for a quick look.
 * none       by the rest of the sentence alone, from the same model
 * never      the same, from a model that never saw a neighbour: a masked language model of the same size
 
-With --inferences, it learns from SICK's inferences after both stages. The table of retrieval alone is printed,
+With --inferences, it learns from SICK's inferences after both stages. The table is of retrieval alone,
 of the model before and after these; FILE.csv gets rows of SICK and STS, with the columns of senteval.py.
 
 Corrections (pcr, centre) learn from Tatoeba's training text, never from the sentences measured. `unseen` has
