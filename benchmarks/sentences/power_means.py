@@ -33,9 +33,11 @@ from muse.files.plain_text import read_lines
 from muse.progress import Progress
 from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.evaluation.classifier import ClassifierConfig
+from muse.sentences.evaluation.sts import difference_and_product
 from muse.sentences.evaluation.transfer import TransferConfig, TransferScore, evaluate_transfer
 from muse.sentences.loading import load_encoder
 from muse.space import Space, load_space
+from muse.vectors import Matrix
 
 MEANS = ("mean", "power-mean[-inf,1,inf]", "power-mean[-inf,1,inf,3]")
 MORE_POWERS = tuple(
@@ -57,23 +59,29 @@ class Task(NamedTuple):
 
     @classmethod
     def read(cls, name: str, other: str, shared: Path) -> "Task":
-        """A task of the folder transfer."""
+        """A task of the folder transfer, or in a folder of its own; a line of pairs has both, by a tab."""
         folder = shared / "data" / "transfer" / name
         texts = {language: list(read_lines(folder / f"{language}.txt")) for language in (PIVOT, other)}
-        return cls(name, texts, [line.strip() for line in read_lines(folder / "labels.txt")])
+        return cls(folder.name, texts, [line.strip() for line in read_lines(folder / "labels.txt")])
+
+    def encoded(self, encoder: SentenceEncoder, language: str) -> Matrix:
+        """The rows (n, d) of the sentences, or |u - v| and u * v of pairs (n, 2 d)."""
+        sides = zip(*(line.split("\t") for line in self.texts[language]), strict=True)
+        rows = [encoder.encode(list(side), language).matrix for side in sides]
+        return rows[0] if len(rows) == 1 else difference_and_product(*rows)
 
 
 def made(name: str | Path, spaces: Sequence[Space], task: Task) -> SentenceEncoder:
     """The encoder on the spaces, corrected by the moments of the task's sentences."""
     encoder = load_encoder(name, *spaces)
-    for language, sentences in task.texts.items():
-        encoder = encoder.fit(sentences, language)
+    for language, lines in task.texts.items():
+        encoder = encoder.fit([sentence for line in lines for sentence in line.split("\t")], language)
     return encoder
 
 
 def measured(encoder: SentenceEncoder, task: Task, asked: argparse.Namespace) -> list[TransferScore]:
     """Macro-F1 and accuracy in the other language."""
-    rows = {language: encoder.encode(text, language).matrix for language, text in task.texts.items()}
+    rows = {language: task.encoded(encoder, language) for language in task.texts}
     other = next(language for language in rows if language != PIVOT)
     config = TransferConfig(asked.runs, ClassifierConfig(seed=asked.seed))
     rng = np.random.default_rng(asked.seed)

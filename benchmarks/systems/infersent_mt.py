@@ -241,13 +241,11 @@ UNTRAINED = ("mean", "power means", "idf", "sif")
 
 def rows_of(made: Made, task: Task, other: str, bench: Bench) -> dict[str, Matrix]:
     """The rows of the task's sentences in both languages, (n, d) each."""
-    text, language = task.texts[other], other
+    english, theirs = (task.encoded(made.encoder, language) for language in (ENGLISH, other))
     if made.translated:
-        text, language = _translated(task, (other, ENGLISH), bench), ENGLISH
-    return {
-        ENGLISH: made.encoder.encode(task.texts[ENGLISH], ENGLISH).matrix,
-        other: made.encoder.encode(text, language).matrix,
-    }
+        own = task._replace(texts={ENGLISH: _translated(task, (other, ENGLISH), bench)})
+        theirs = own.encoded(made.encoder, ENGLISH)
+    return {ENGLISH: english, other: theirs}
 
 
 def machine_made(task: Task, other: str, bench: Bench) -> Task:
