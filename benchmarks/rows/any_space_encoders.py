@@ -30,7 +30,8 @@ PARTS = 256  # dimensions of the distilled model
 FITTED = 20_000  # sentences that sif learns its weights and its component from
 
 
-def _minilm_files(folder: Path) -> Path:
+def minilm_files(folder: Path) -> Path:
+    """The folder of the model, for Hugging Face's libraries, unpacked into the given one at first."""
     # The weights are in a zip file inside the package; its own code needs more packages than the weights do.
     spec = find_spec("all_minilm_l6_v2")
     if spec is None or spec.origin is None:
@@ -45,7 +46,7 @@ def _minilm_parts(folder: Path) -> tuple[Any, Any]:
     from tokenizers import Tokenizer
     from transformers import AutoModel
 
-    files = _minilm_files(folder)
+    files = minilm_files(folder)
     tokenizer = Tokenizer.from_file(str(files / "tokenizer.json"))
     tokenizer.no_padding()
     tokenizer.no_truncation()

@@ -1,32 +1,41 @@
 """How well and how fast `muse mine` finds planted pairs: precision, recall, F1 and seconds.
 
-    python -m benchmarks.sentences.mining --space fr-en=FOLDER [--lang fr] [--size 50000] [--planted 2000]
-        [--encoders "mean;idf"] [--scores margin,csls,cosine] [--threads N] [--shared ../shared]
+    python -m benchmarks.sentences.mining --space FOLDER --out FILE.csv [--lang fr] [--size 50000]
+        [--planted 2000] [--encoders "mean;idf;NAME=FOLDER"] [--scores margin,csls,cosine] [--threads N]
+        [--shared ../shared]
 
 Two texts of --size different sentences each, of which --planted translate each other, by Tatoeba's list; all
 others are halves of pairs whose other half is not in the text. There are two such pairs of texts, without a
 sentence in common: the threshold with the best F1 on the first, the development split, is carried to the
 second, whose figures are the row's; `oracle` is the best F1 there, with a threshold of its own. In the second
-is planted Tatoeba's test list, which no encoder was trained on. Weights are learned from pairs in neither.
+is planted Tatoeba's test list, which no encoder was trained on. F1 has an interval, of the source sentences
+drawn again. Weights are learned from pairs in neither.
 Tatoeba's list is incomplete: some of what counts as wrong may well be right, so precision is a lower bound.
-Every run is one `muse mine` in a process of its own.
+Every run is one `muse mine` in a process of its own; rows that the file has are not made again.
 """
 
 import argparse
 import random
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.support.kept_rows import append, interval_columns, read_rows, with_interval
 from benchmarks.support.options import NEEDED, command_line
 from benchmarks.support.pairs import SHARED
 from benchmarks.support.sentence_sets import PIVOT, retrieval_sets, training
-from benchmarks.support.tables import header, heading, muse, row
+from benchmarks.support.tables import commit, muse, today
+from muse.evaluation.score import Interval
 from muse.sentences.evaluation.retrieval import Judged
 
 Pair = tuple[str, str]
+COLUMNS = (
+    "encoder", "score", "threshold", "precision", "recall", *interval_columns("f1"), "development_f1",
+    "oracle_f1", "mined", "seconds", "commit", "date",
+)  # fmt: skip
 
 
 class Split(NamedTuple):
@@ -100,48 +109,85 @@ def make_splits(options: argparse.Namespace, folder: Path) -> list[Split]:
     ]
 
 
-def read_mined(path: Path, planted: set[Pair]) -> Judged:
-    """What a file of mined pairs has of the planted ones."""
-    lines = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
-    scores = np.array([float(score) for score, _, _ in lines])
-    return Judged(scores, np.array([(one, two) in planted for _, one, two in lines], bool), len(planted))
+class Mined(NamedTuple):
+    """Mined pairs, best first, with their scores (p,), and the pairs that were planted."""
+
+    scores: np.ndarray
+    pairs: list[Pair]
+    planted: set[Pair]
+
+    @classmethod
+    def read(cls, path: Path, planted: set[Pair]) -> "Mined":
+        """The pairs of a file that `muse mine` wrote."""
+        lines = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
+        return cls(
+            np.array([float(line[0]) for line in lines]), [(one, two) for _, one, two in lines], planted
+        )
+
+    def judged(self) -> Judged:
+        """Which of them are right."""
+        return Judged(self.scores, np.array([pair in self.planted for pair in self.pairs]), len(self.planted))
+
+    def f1_interval(self, threshold: float, size: int) -> Interval:
+        """The 95 % interval of F1 at a threshold; a source sentence, of `size`, is in one pair at most."""
+        kept = self.pairs[: int((self.scores >= threshold).sum())]
+        found, known = ({one for one, _ in pairs} for pairs in (kept, self.planted))
+        right = {one for one, two in kept if (one, two) in self.planted}
+        # Right, planted but mined with another, mined without a translation, not mined, and all others.
+        kinds = [len(right), len((found & known) - right), len(found - known), len(known - found)]
+        shares = np.array([*kinds, size - sum(kinds)]) / size
+        drawn = np.random.default_rng(0).multinomial(size, shares, 2_000)  # (2000, 5)
+        f1 = 200 * drawn[:, 0] / (drawn @ [2, 2, 1, 1, 0])
+        low, high = np.percentile(f1, [2.5, 97.5]).tolist()
+        return low, high
 
 
-def measure(options: argparse.Namespace, space: Path, splits: list[Split], folder: Path) -> None:
-    """Prints a row for each encoder and score."""
+def measure(options: argparse.Namespace, splits: list[Split], folder: Path) -> None:
+    """Makes the row of each encoder and score that the file lacks, and prints it."""
+    done = {(one["encoder"], one["score"]) for one in read_rows(options.out)}
     fit = [part for name in (options.lang, PIVOT) for part in ("--fit", f"{name}={folder / name}.txt")]
     limits = [] if options.threads is None else ["--threads", str(options.threads)]
     languages = ["--src-lang", options.lang, "--tgt-lang", PIVOT]
     for encoder in options.encoders.split(";"):
+        name, _, path = encoder.partition("=")
         for score in options.scores.split(","):
+            if (name, score) in done:
+                continue
             mined, seconds = [], 0.0
             for split in splits:
                 out = folder / "out.tsv"
-                done = muse(
-                    "mine", space, *languages, "--source", split.source, "--target", split.target,
-                    "--out", out, "--encoder", encoder, "--score", score, *fit, *limits,
+                run = muse(
+                    "mine", options.space, *languages, "--source", split.source, "--target", split.target,
+                    "--out", out, "--encoder", path or name, "--score", score, *fit, *limits,
                 )  # fmt: skip
-                mined.append(read_mined(out, split.planted))
-                seconds = done.seconds
-            development, oracle = (one.best() for one in mined)
-            found = mined[1].at(development.threshold)
-            row([encoder, score, f"{found.threshold:.3f}", found.precision, found.recall, found.f1,
-                 development.f1, oracle.f1, len(mined[1].scores), seconds])  # fmt: skip
+                mined.append(Mined.read(out, split.planted))
+                seconds = run.seconds
+            one = figures(mined, options.size)
+            one |= {"encoder": name, "score": score, "seconds": seconds, "commit": commit(), "date": today()}
+            append(options.out, [one], COLUMNS)
+            print(*(one[column] for column in COLUMNS), flush=True)
+
+
+def figures(mined: Sequence[Mined], size: int) -> dict[str, object]:
+    """The figures of what was mined in the test split, by the best threshold of the development split."""
+    (development, oracle), test = (one.judged().best() for one in mined), mined[1]
+    found = test.judged().at(development.threshold)
+    return {
+        "threshold": f"{found.threshold:.3f}", "precision": found.precision, "recall": found.recall,
+        **with_interval("f1", found.f1, test.f1_interval(found.threshold, size)),
+        "development_f1": development.f1, "oracle_f1": oracle.f1, "mined": len(test.pairs),
+    }  # fmt: skip
 
 
 def main() -> None:
-    """Prints the table."""
+    """Makes the rows that are missing."""
     options = command_line(
-        __doc__, space=(NEEDED, "fr-en=FOLDER"), lang="fr", size=50_000, planted=2_000, threads=int,
-        encoders=("mean;idf", "with ; between; folders too"), scores="margin,csls,cosine", shared=SHARED,
+        __doc__, space=NEEDED, out=NEEDED, lang="fr", size=50_000, planted=2_000, threads=int,
+        encoders=("mean;idf", "with ; between; NAME=FOLDER of a trained one"), scores="margin,csls,cosine",
+        shared=SHARED,
     )  # fmt: skip
-    name, _, space = str(options.space).partition("=")
-    heading(f"Mining, {name}: {options.planted} pairs planted in 2 x {options.size} sentences")
-    header(("encoder", "score", "threshold", "precision", "recall", "F1", "development F1", "oracle F1",
-            "mined", "seconds"))  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
-        splits = make_splits(options, Path(folder))
-        measure(options, Path(space), splits, Path(folder))
+        measure(options, make_splits(options, Path(folder)), Path(folder))
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
         [--set KEY=VALUE]
         [--epochs N] [--batch N] [--rate R] [--never] [--novels 3] [--paragraphs N] [--pairs N]
         [--corrections "pcr;centre"] [--sentences N] [--probed N] [--threads N] [--shared ../shared]
+        [--inferences FILE.csv]
     python -m benchmarks.systems.cmlm --paper
 
 It learns from the novels of both languages (neighbours), then from these and Tatoeba's training pairs
@@ -16,6 +17,9 @@ takes so many from the beginning of each novel, for a quick look.
 * none       by the rest of the sentence alone, from the same model
 * never      the same, from a model that never saw a neighbour: a masked language model of the same size
 
+With --inferences, it learns from SICK's inferences after both stages. The table is of retrieval alone,
+of the model before and after these; FILE.csv gets rows of SICK and STS, with the columns of senteval.py.
+
 Corrections (pcr, centre) learn from Tatoeba's training text, never from the sentences measured. `unseen` has
 the queries of which neither side stands in that text. Nothing was chosen by these tables.
 """
@@ -26,18 +30,24 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from benchmarks.sentences.sentences import shown
+from benchmarks.sentences.senteval import COLUMNS, YEARS, scored
+from benchmarks.support.kept_rows import append
 from benchmarks.support.options import REPEATED, command_line
 from benchmarks.support.pairs import SHARED
 from benchmarks.support.sentence_measures import answered, read_out
 from benchmarks.support.sentence_sets import PIVOT, retrieval_sets, training
+from benchmarks.support.sick import official
 from benchmarks.support.tables import header, heading, numbers, row
 from benchmarks.systems.cmlm_bench import Bench, job, part_novels, write_pairs
 from muse.evaluation.score import bootstrap_interval
@@ -50,6 +60,8 @@ from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.evaluation.classifier import ClassifierConfig
 from muse.sentences.evaluation.probing import Probe, language_probe
+from muse.sentences.evaluation.suite import SuiteConfig, evaluate_suite
+from muse.sentences.files.suite_folder import read_suite
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.cmlm.cmlm_system import (
     CMLM,
@@ -68,6 +80,7 @@ from muse.sentences.systems.pieces import SPECIALS
 from muse.sentences.training.optimising import Schedule
 from muse.sentences.training.trainer import train
 from muse.space import load_space
+from muse.vectors import Matrix
 
 RETRIEVALS = (PairScore("nn"), PairScore("csls", k=10))
 PASSAGES = 4_000  # of the test novels of a language
@@ -96,7 +109,7 @@ def main() -> None:
         bench = Bench(space, other, Path(folder), options, training(options.shared / "data", other))
         write_pairs(bench)
         test = {name: part_novels(bench, name) for name in (other, PIVOT)}
-        for encoder in untrained(bench):
+        for encoder in () if options.inferences else untrained(bench):
             measure(encoder, bench, "", tables)
         for seed in numbers(options.seeds):
             one_seed(bench, test, seed, tables)
@@ -107,6 +120,9 @@ def one_seed(
     bench: Bench, test: Mapping[str, Mapping[str, Sequence[str]]], seed: int, tables: Tables
 ) -> None:
     """The model of one seed: before it learns, after CMLM, after CMLM and translations; and its twin."""
+    if bench.asked.inferences:
+        with_inferences(bench, seed, tables)
+        return
     made = prepare(job(bench, seed, {}))
     network = made.model.encoder
     texts = {
@@ -127,6 +143,30 @@ def one_seed(
         never.stage("cmlm")
         for cells in words_told(never, texts, "cmlm", seed, ("none",)):
             note(tables.words, [*cells[:3], "never", *cells[4:]])
+
+
+def with_inferences(bench: Bench, seed: int, tables: Tables) -> None:
+    """The retrieval after both stages and after inferences, of one seed, and the rows of the suite."""
+    made = prepare(job(bench, seed, {}, official(bench.data)))
+    first, *rest = made.stages
+    made.stage(first)
+    encoders = []
+    for stage in rest:
+        made.stage(stage)
+        network = deepcopy(made.model.encoder)
+        encoders.append(NetworkEncoder(stage, bench.space, (bench.other, PIVOT), network))
+        note_retrieval(encoders[-1], bench, str(seed), retrieved(encoders[-1], bench), tables)
+    tasks = read_suite(bench.data, names=("SICK-E", "SICK-R", *YEARS))
+    for encoder in encoders:
+        scores = evaluate_suite(
+            tasks, partial(_english, encoder), SuiteConfig(seed=seed), Progress(quiet=True)
+        )
+        found = {score.name: score.as_json() for score in scores}
+        append(bench.asked.inferences, scored(found, encoder.name, seed), COLUMNS)
+
+
+def _english(encoder: SentenceEncoder, sentences: Sequence[str]) -> Matrix:
+    return encoder.encode(sentences, PIVOT).matrix
 
 
 def words_told(
@@ -172,7 +212,6 @@ def untrained(bench: Bench) -> Iterator[SentenceEncoder]:
 def measure(encoder: SentenceEncoder, bench: Bench, seed: str, tables: Tables) -> None:
     """The rows of an encoder in the tables of retrieval and of language."""
     probe = _probe(bench)
-    sets = retrieval_sets(bench.data, bench.other)[:2]
     for correction in ("", *bench.asked.corrections.split(";")):
         corrected = encoder
         if correction:
@@ -180,16 +219,29 @@ def measure(encoder: SentenceEncoder, bench: Bench, seed: str, tables: Tables) -
             corrected = Corrected(encoder, Correction.parse(kind, option))
             for language, sentences in _taught(bench):
                 corrected = corrected.fit(sentences, language)
-        found = [answered(corrected, one, bench.other, RETRIEVALS) for one in sets]
+        found = retrieved(corrected, bench)
         if not correction:
-            for one, hits in zip(sets, found, strict=True):
-                fresh = one.unseen(bench.text)
-                for name, rows in ((one.name, np.ones_like(fresh)), (f"{one.name}, unseen", fresh)):
-                    cells = [_percent(part[rows]) for part in hits]
-                    note(tables.retrieval, [seed, encoder.name, name, int(rows.sum()), *cells])
+            note_retrieval(encoder, bench, seed, found, tables)
         read = read_out(corrected, probe, ClassifierConfig(seed=0))
         told = shown(read.accuracy, read.ci95)
         note(tables.language, [seed, corrected.name, told, *(_percent(hits[0]) for hits in found)])
+
+
+def retrieved(encoder: SentenceEncoder, bench: Bench) -> list[list[NDArray[np.bool_]]]:
+    """Of LASER's set and Tatoeba's test, which queries (q,) find their translation, by each retrieval."""
+    sets = retrieval_sets(bench.data, bench.other)[:2]
+    return [answered(encoder, one, bench.other, RETRIEVALS) for one in sets]
+
+
+def note_retrieval(
+    encoder: SentenceEncoder, bench: Bench, seed: str, found: list[list[NDArray[np.bool_]]], tables: Tables
+) -> None:
+    """The rows of an encoder in the table of retrieval, of all queries and of those not learned from."""
+    for one, hits in zip(retrieval_sets(bench.data, bench.other), found, strict=False):
+        fresh = one.unseen(bench.text)
+        for name, rows in ((one.name, np.ones_like(fresh)), (f"{one.name}, unseen", fresh)):
+            cells = [_percent(part[rows]) for part in hits]
+            note(tables.retrieval, [seed, encoder.name, name, int(rows.sum()), *cells])
 
 
 def paper() -> None:
@@ -264,6 +316,7 @@ def parsed() -> argparse.Namespace:
     asked = command_line(
         __doc__, paper=(False, "one step of the paper preset, and no more"), space=Path, trained=Path,
         seeds="0-2", epochs=int, batch=int, rate=float, set=REPEATED, novels=3, paragraphs=int, shared=SHARED,
+        inferences=(Path, "learn from these too; the file of rows"),
         never=(False, "train the model without neighbours too"), sentences=10_000, probed=4_000, threads=2,
         pairs=(int, "of translations; all unless given"), corrections="pcr;pcr[centred];centre",
     )  # fmt: skip

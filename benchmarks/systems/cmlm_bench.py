@@ -48,14 +48,14 @@ def write_pairs(bench: Bench) -> None:
     (bench.folder / "pairs.tsv").write_text(text, encoding="utf-8")
 
 
-def job(bench: Bench, seed: int, more: Mapping[str, object]) -> Job:
-    """The training of one seed, with what was asked for and more settings."""
+def job(bench: Bench, seed: int, more: Mapping[str, object], nli: Path | None = None) -> Job:
+    """The training of one seed, with what was asked for, more settings, and inferences last if given."""
     settings = {**dict(one.split("=", 1) for one in bench.asked.set), **{k: str(v) for k, v in more.items()}}
     trainer = {name: getattr(bench.asked, name) for name in ("epochs", "batch", "rate")}
     request = TrainingRequest(
         bench.space, bench.other, bench.folder / "out", parallel=(bench.folder / "pairs.tsv",),
         texts={name: bench.folder / f"{name}.tsv" for name in (bench.other, PIVOT)}, settings=settings,
-        trainer={name: value for name, value in trainer.items() if value is not None}, seed=seed,
+        trainer={name: value for name, value in trainer.items() if value is not None}, seed=seed, nli=nli,
     )  # fmt: skip
     preset = request.chosen_preset(CMLM)
     runtime = Runtime(progress=Progress(quiet=not sys.stderr.isatty()))
