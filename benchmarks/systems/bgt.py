@@ -1,9 +1,9 @@
 """BGT: what its semantic latent holds and what its language latents do, with and without its parts.
 
     python -m benchmarks.systems.bgt --space fr-en=FOLDER [--x-cbow ENCODER-FOLDER]
-        [--table kept,probes,paper]
+        [--table kept,probes,years,paper] [--out FILE.csv]
         [--rows "mean;bgt"] [--pairs 40000] [--epochs N] [--rate X] [--set annealing=N] [--seeds 0-2]
-        [--probe-size 2000] [--threads N] [--shared ../shared]
+        [--probe-size 2000] [--keep FOLDER] [--threads N] [--shared ../shared]
 
 All settings are those of the `small` preset but what a row or --set names; bags of words are trained for 5
 epochs with a rate of 0.003. With fewer pairs than all there are fewer steps: --set annealing=N keeps the
@@ -15,7 +15,8 @@ from the other language into English; the textual similarities are Pearson's cor
 of STS-B. Language latents come from a network for each language: that these can be told apart is in their
 making, and the probe of the language says it of the semantic latent alone. A column of probes is of one
 language, whose own latents a row of language latents has there. What is probed, and how it differs from the
-paper's: bgt_probes.py.
+paper's: bgt_probes.py. The years are STS 2012 to 2016, whose rows go to --out. Encoders stay in the folder
+--keep, and are used again.
 """
 
 import resource
@@ -23,17 +24,20 @@ import time
 from collections.abc import Iterable
 from itertools import tee
 from pathlib import Path
+from statistics import fmean
 
 import torch
 
 from benchmarks.sentences.sentences import LONG_ENOUGH, named
+from benchmarks.sentences.senteval import COLUMNS, YEARS, scored
+from benchmarks.support.kept_rows import append
 from benchmarks.support.options import NEEDED, REPEATED, command_line
 from benchmarks.support.pairs import SHARED
 from benchmarks.support.sentence_measures import answered, read_out, sides_of, similarity
 from benchmarks.support.sentence_sets import PIVOT, retrieval_sets, training
-from benchmarks.support.tables import header, heading, over_seeds, row
+from benchmarks.support.tables import header, heading, numbers, over_seeds, row
 from benchmarks.systems.bgt_probes import PAPER, tasks
-from benchmarks.systems.bgt_rows import ROWS, Bench, Row, rows
+from benchmarks.systems.bgt_rows import ROWS, Bench, Row, over_years, rows
 from muse.run.runtime import Runtime
 from muse.run.seeds import generator_for
 from muse.search.retrieval import PairScore
@@ -95,6 +99,20 @@ def probes(bench: Bench, all_rows: Iterable[Row]) -> None:
             row([name, *(figures.get(task, "-") for task in found)])
 
 
+def years(bench: Bench, all_rows: Iterable[Row]) -> None:
+    """STS 2012 to 2016, as `muse evaluate sentences --suite` has it."""
+    heading("BGT: STS 2012 to 2016, Pearson x 100; mean (range) over seeds")
+    header(("encoder", *YEARS, "mean"))
+    for one in all_rows:
+        cells = []
+        for seed, encoder in zip(numbers(bench.asked.seeds), one.encoders, strict=True):
+            scores = over_years(encoder, bench.asked.shared / "data")
+            found = {score.name: score.as_json() for score in scores}
+            append(bench.asked.out, scored(found, one.name, seed), COLUMNS)
+            cells.append([*(score.value for score in scores), fmean(score.value for score in scores)])
+        row([one.name, *map(over_seeds, zip(*cells, strict=True))])
+
+
 def paper(bench: Bench) -> None:
     """One step of the paper's sizes on random ids."""
     heading("BGT, `paper` preset: one step on random data")
@@ -123,18 +141,20 @@ def main() -> None:
     asked = command_line(
         __doc__, space=NEEDED, x_cbow=Path, table="kept,probes,paper", pairs=40_000, epochs=int,
         rate=(float, "of all BGTs"), set=(REPEATED, "a setting of all BGTs"), seeds="0-2", probe_size=2_000,
-        rows=(";".join(ROWS), "with ; between"), threads=int, shared=SHARED,
+        rows=(";".join(ROWS), "with ; between"), keep=Path, out=Path, threads=int, shared=SHARED,
     )  # fmt: skip
     asked.set = [*map(named, asked.set)]
     if asked.threads:
         torch.set_num_threads(asked.threads)
     name, folder = named(str(asked.space))
     bench, tables = Bench(name, load_space(folder), asked), asked.table.split(",")
-    first, second = tee(rows(bench))  # trained as the first table asks for them
+    first, second, third = tee(rows(bench), 3)  # trained as the first table asks for them
     if "kept" in tables:
         kept(bench, first)
     if "probes" in tables:
         probes(bench, second)
+    if "years" in tables:
+        years(bench, third)
     if "paper" in tables:
         paper(bench)
 

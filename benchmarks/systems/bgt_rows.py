@@ -2,18 +2,21 @@
 
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import torch
 
+from benchmarks.sentences.senteval import YEARS
 from benchmarks.support.sentence_sets import PIVOT, Aligned, SpaceOf, training
 from benchmarks.support.tables import numbers
 from muse.progress import Progress
 from muse.run.runtime import Runtime
 from muse.sentences.encoders.encoder import SentenceEncoder
+from muse.sentences.evaluation.suite import SuiteConfig, TaskScore, evaluate_suite
+from muse.sentences.files.suite_folder import read_suite
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.bgt.bgt_system import language_latents
 from muse.sentences.systems.bgt.inputs import BgtConfig
@@ -21,6 +24,7 @@ from muse.sentences.systems.bgt.latent_network import BgtNetwork, Gaussian
 from muse.sentences.systems.network_encoder import NetworkEncoder
 from muse.sentences.systems.registry import train_system
 from muse.sentences.systems.system import TrainingRequest
+from muse.vectors import Matrix
 
 UNTRAINED = "bgt, untrained"
 VARIANTS: Mapping[str, Mapping[str, str]] = {
@@ -45,12 +49,16 @@ TRAINED: Mapping[str, Mapping[str, str]] = {
     **{f"{name}, pieces": {"bag": "pieces", **VARIANTS[name]} for name in OF_PIECES},
     "bgt, pieces, with punctuation": {"bag": "pieces", "punctuation": "true"},  # in the meaning too
     **{f"bgt, pieces, equal inputs, prior {prior}": {**_EQUAL, "prior": prior} for prior in ("0", "1", "5")},
+    # A bag's rows begin as those of the space; those of layers are random, as in the paper's random encoder.
+    f"{UNTRAINED}, pieces": {"bag": "pieces"},
+    f"{UNTRAINED}, Transformer": {"encoder_layers": "1", "language": "0"},
 }
 # The paper's contrastive baselines, from the space and as there from nothing.
 SP: Mapping[str, Mapping[str, str]] = {
     "SP": {}, "SP, random": {"initial": "random"}, "SP, without punctuation": {"punctuation": "false"},
     "BiLSTM": {"network": "bilstm"},
 }  # fmt: skip
+TEXT = "text.tsv"  # what all learn from, in the folder of the encoders
 ROWS = ("mean", "sif", "x-cbow", *TRAINED, *SP)
 
 
@@ -95,16 +103,18 @@ def rows(bench: Bench) -> Iterator[Row]:
     learned, _ = bench.text()
     wanted = [name for name in ROWS if name in bench.asked.rows.split(";")]
     with tempfile.TemporaryDirectory() as name:
-        text = Path(name) / "text.tsv"
+        folder = bench.asked.keep or Path(name)
+        folder.mkdir(parents=True, exist_ok=True)
         lines = zip(learned.english, learned.other, strict=True)
-        text.write_text("".join(f"{en}\t{other}\n" for en, other in lines), encoding="utf-8")
+        (folder / TEXT).write_text("".join(f"{en}\t{other}\n" for en, other in lines), encoding="utf-8")
         for label in wanted:
+            out = folder / label.replace(", ", "-").replace(" ", "-")
             if label in TRAINED:
-                epochs = 0 if label == UNTRAINED else bench.asked.epochs
+                epochs = 0 if label.startswith(UNTRAINED) else bench.asked.epochs
                 settings = effective({**dict(bench.asked.set), **TRAINED[label]})
-                yield from _both(bench, label, _trained("bgt", bench, text, settings, epochs))
+                yield from _both(bench, label, _trained("bgt", bench, out, settings, epochs))
             elif label in SP:
-                yield Row(label, _trained("sp", bench, text, SP[label], bench.asked.epochs), [])
+                yield Row(label, _trained("sp", bench, out, SP[label], bench.asked.epochs), [])
             elif label != "x-cbow" or bench.asked.x_cbow:
                 encoder = load_encoder(bench.asked.x_cbow if label == "x-cbow" else label, bench.space)
                 fitted = encoder.fit(learned.other, bench.other).fit(learned.english, PIVOT)
@@ -112,15 +122,19 @@ def rows(bench: Bench) -> Iterator[Row]:
 
 
 def _trained(
-    system: str, bench: Bench, text: Path, settings: Mapping[str, str], epochs: int | None
+    system: str, bench: Bench, out: Path, settings: Mapping[str, str], epochs: int | None
 ) -> list[SentenceEncoder]:
     of_words = {"epochs": 5, "rate": 3e-3} if settings.get("bag") == "words" else {}
     asked = {"epochs": epochs, "rate": bench.asked.rate if system == "bgt" else None}
     given = of_words | {name: value for name, value in asked.items() if value is not None}
     found = []
     for seed in numbers(bench.asked.seeds):
+        folder = out.with_name(f"{out.name}.{seed}")
+        if folder.exists():
+            found.append(load_encoder(folder, bench.space))
+            continue
         request = TrainingRequest(
-            bench.space, bench.other, text.with_name("out"), parallel=(text,), settings=settings,
+            bench.space, bench.other, folder, parallel=(out.with_name(TEXT),), settings=settings,
             trainer=given, seed=seed,
         )  # fmt: skip
         trained = train_system(system, request, Runtime(progress=Progress()))
@@ -134,6 +148,15 @@ def _trained(
             flush=True,
         )
     return found
+
+
+def over_years(encoder: SentenceEncoder, data: Path) -> list[TaskScore]:
+    """Pearson's correlation x 100 of cosines with the ratings of STS 2012 to 2016, in English."""
+
+    def encode(sentences: Sequence[str]) -> Matrix:
+        return encoder.encode(sentences, PIVOT).matrix
+
+    return evaluate_suite(read_suite(data, names=YEARS), encode, SuiteConfig(), Progress(quiet=True))
 
 
 def _both(bench: Bench, name: str, encoders: list[SentenceEncoder]) -> Iterator[Row]:
