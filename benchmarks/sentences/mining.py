@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.support.kept_rows import append, interval_columns, read_rows, with_interval
+from benchmarks.support.kept_rows import append, interval_columns, read_rows, shown, with_interval
 from benchmarks.support.options import NEEDED, command_line
 from benchmarks.support.pairs import SHARED
 from benchmarks.support.sentence_sets import PIVOT, retrieval_sets, training
@@ -165,7 +165,7 @@ def measure(options: argparse.Namespace, splits: list[Split], folder: Path) -> N
             one = figures(mined, options.size)
             one |= {"encoder": name, "score": score, "seconds": seconds, "commit": commit(), "date": today()}
             append(options.out, [one], COLUMNS)
-            print(*(one[column] for column in COLUMNS), flush=True)
+            print(*(shown(one[column], 1) for column in COLUMNS), flush=True)
 
 
 def figures(mined: Sequence[Mined], size: int) -> dict[str, object]:

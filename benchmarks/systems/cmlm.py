@@ -4,7 +4,7 @@
         [--set KEY=VALUE]
         [--epochs N] [--batch N] [--rate R] [--never] [--novels 3] [--paragraphs N] [--pairs N]
         [--corrections "pcr;centre"] [--sentences N] [--probed N] [--threads N] [--shared ../shared]
-        [--inferences FILE.csv]
+        [--inferences]
     python -m benchmarks.systems.cmlm --paper
 
 It learns from the novels of both languages (neighbours), then from these and Tatoeba's training pairs
@@ -18,7 +18,7 @@ takes so many from the beginning of each novel, for a quick look.
 * never      the same, from a model that never saw a neighbour: a masked language model of the same size
 
 With --inferences, it learns from SICK's inferences after both stages. The table is of retrieval alone,
-of the model before and after these; FILE.csv gets rows of SICK and STS, with the columns of senteval.py.
+after each stage.
 
 Corrections (pcr, centre) learn from Tatoeba's training text, never from the sentences measured. `unseen` has
 the queries of which neither side stands in that text. Nothing was chosen by these tables.
@@ -30,9 +30,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from copy import deepcopy
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,8 +39,6 @@ import torch
 from numpy.typing import NDArray
 
 from benchmarks.sentences.sentences import shown
-from benchmarks.sentences.senteval import COLUMNS, YEARS, scored
-from benchmarks.support.kept_rows import append
 from benchmarks.support.options import REPEATED, command_line
 from benchmarks.support.pairs import SHARED
 from benchmarks.support.sentence_measures import answered, read_out
@@ -60,8 +56,6 @@ from muse.sentences.encoders.encoder import SentenceEncoder
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.evaluation.classifier import ClassifierConfig
 from muse.sentences.evaluation.probing import Probe, language_probe
-from muse.sentences.evaluation.suite import SuiteConfig, evaluate_suite
-from muse.sentences.files.suite_folder import read_suite
 from muse.sentences.loading import load_encoder
 from muse.sentences.systems.cmlm.cmlm_system import (
     CMLM,
@@ -80,7 +74,6 @@ from muse.sentences.systems.pieces import SPECIALS
 from muse.sentences.training.optimising import Schedule
 from muse.sentences.training.trainer import train
 from muse.space import load_space
-from muse.vectors import Matrix
 
 RETRIEVALS = (PairScore("nn"), PairScore("csls", k=10))
 PASSAGES = 4_000  # of the test novels of a language
@@ -146,27 +139,12 @@ def one_seed(
 
 
 def with_inferences(bench: Bench, seed: int, tables: Tables) -> None:
-    """The retrieval after both stages and after inferences, of one seed, and the rows of the suite."""
+    """The rows of retrieval after each stage, the last of inferences, of one seed."""
     made = prepare(job(bench, seed, {}, official(bench.data)))
-    first, *rest = made.stages
-    made.stage(first)
-    encoders = []
-    for stage in rest:
+    for stage in made.stages:
         made.stage(stage)
-        network = deepcopy(made.model.encoder)
-        encoders.append(NetworkEncoder(stage, bench.space, (bench.other, PIVOT), network))
-        note_retrieval(encoders[-1], bench, str(seed), retrieved(encoders[-1], bench), tables)
-    tasks = read_suite(bench.data, names=("SICK-E", "SICK-R", *YEARS))
-    for encoder in encoders:
-        scores = evaluate_suite(
-            tasks, partial(_english, encoder), SuiteConfig(seed=seed), Progress(quiet=True)
-        )
-        found = {score.name: score.as_json() for score in scores}
-        append(bench.asked.inferences, scored(found, encoder.name, seed), COLUMNS)
-
-
-def _english(encoder: SentenceEncoder, sentences: Sequence[str]) -> Matrix:
-    return encoder.encode(sentences, PIVOT).matrix
+        encoder = NetworkEncoder(stage, bench.space, (bench.other, PIVOT), made.model.encoder)
+        note_retrieval(encoder, bench, str(seed), retrieved(encoder, bench), tables)
 
 
 def words_told(
@@ -316,7 +294,7 @@ def parsed() -> argparse.Namespace:
     asked = command_line(
         __doc__, paper=(False, "one step of the paper preset, and no more"), space=Path, trained=Path,
         seeds="0-2", epochs=int, batch=int, rate=float, set=REPEATED, novels=3, paragraphs=int, shared=SHARED,
-        inferences=(Path, "learn from these too; the file of rows"),
+        inferences=(False, "learn from these last, and measure retrieval alone"),
         never=(False, "train the model without neighbours too"), sentences=10_000, probed=4_000, threads=2,
         pairs=(int, "of translations; all unless given"), corrections="pcr;pcr[centred];centre",
     )  # fmt: skip
