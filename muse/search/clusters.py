@@ -125,8 +125,8 @@ def _compared_first(
     That is among the `many` nearest of keys (m, d) of queries (s, d), whose best (s, j) as a whole are known;
     half as many may be missed as the demand lets, for the clusters miss some too.
     """
-    found: tuple[Tensor, Tensor] = torch.linalg.eigh(learned_from.T @ learned_from)
-    values, directions = found
+    values, wide = torch.linalg.eigh((learned_from.T @ learned_from).double())
+    directions: Tensor = wide.to(keys)
     shares = values.flip(0).cumsum(0) / values.sum()
     for share in COMPARED_FIRST:
         components = directions.flip(1)[:, : 1 + int((shares < share).sum())]

@@ -26,6 +26,7 @@ from muse.learn.initialise.components import stabilised, unit_components
 from muse.learn.initialise.features import log_ranks
 from muse.learn.pair import Criterion, LanguagePair
 from muse.learn.transport import sinkhorn
+from muse.procrustes import svd
 from muse.run.runtime import Runtime
 from muse.vectors import Vectors
 
@@ -85,7 +86,7 @@ def gromov_plan(
 
 def similarity_root(rows: Tensor) -> Tensor:
     """F (n, k) such that F F^T is the square root of the similarity matrix of rows (n, k)."""
-    left, values, _ = torch.linalg.svd(rows, full_matrices=False)
+    left, values, _ = svd(rows)
     factor: Tensor = left * values.sqrt()
     return factor
 
@@ -101,7 +102,7 @@ class SimilarityRoot(NamedTuple):
         """The root for rows (n, d) of unit length."""
         wide = rows.double()
         axes = torch.linalg.eigh(wide.T @ wide)[1].flip(1)[:, :dimensions].to(rows)  # widest first
-        _, values, right = torch.linalg.svd(normalize(rows @ axes), full_matrices=False)
+        _, values, right = svd(normalize(rows @ axes))
         return cls(axes, right.T / values.clamp_min(1e-6).sqrt())
 
     def __call__(self, rows: Tensor) -> Tensor:

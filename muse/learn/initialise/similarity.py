@@ -14,7 +14,7 @@ from torch import Tensor
 from muse.alignment import Alignment
 from muse.learn.pair import Criterion, LanguagePair
 from muse.normalise import normalise
-from muse.procrustes import procrustes
+from muse.procrustes import procrustes, svd
 from muse.search.retrieval import Retrieval, translations
 from muse.vectors import Matrix
 
@@ -44,6 +44,6 @@ def similarity(
 
 def _signatures(rows: Tensor) -> Tensor:
     """The sorted, normalised rows (k, k) of the square root of the similarity matrix."""
-    left, values, _ = torch.linalg.svd(rows, full_matrices=False)  # sqrt(X X^T) = U S U^T
+    left, values, _ = svd(rows)  # sqrt(X X^T) = U S U^T
     ordered = ((left * values) @ left.T).sort(dim=1).values
     return torch.from_numpy(normalise(ordered.cpu().numpy())[0]).to(rows.device)

@@ -197,8 +197,9 @@ class Regressions:
         self.targets = torch.from_numpy(targets.astype(np.float32))[:, None]  # (n, 1, c)
         self.axes: torch.Tensor | None = None
         if rows.shape[1] <= _MOST_AXES:
-            values, self.axes = torch.linalg.eigh(self.rows.T @ self.rows / len(rows))
-            self.values = values.clamp_min(0)
+            # In single precision the solver may not converge where many columns are zero.
+            values, axes = torch.linalg.eigh((self.rows.T @ self.rows / len(rows)).double())
+            self.values, self.axes = values.clamp_min(0).float(), axes.float()
             self.rows = self.rows @ self.axes  # a rotation leaves the penalty as it is
         else:
             self.values = self.rows.square().mean(dim=0)

@@ -176,8 +176,8 @@ def principal(rows: Tensor, hidden: int) -> Tensor:
     d = rows.shape[1]
     if d <= hidden:
         return functional.pad(rows, (0, hidden - d))
-    directions: Tensor = torch.linalg.eigh(rows.T @ rows).eigenvectors  # (d, d), of rising eigenvalues
-    return rows @ directions[:, d - hidden :].flip(1)
+    directions: Tensor = torch.linalg.eigh((rows.T @ rows).double()).eigenvectors  # (d, d), rising values
+    return rows @ directions[:, d - hidden :].flip(1).to(rows)
 
 
 @torch.no_grad()

@@ -123,6 +123,21 @@ def test_cross_validation_is_nested(classes: int) -> None:
         assert (found != best_of_inner_folds(task, fold, (one,))).any()
 
 
+def test_columns_of_zeros_change_no_answer() -> None:
+    """LAPACK's eigenvectors of these columns did not converge in single precision."""
+    rng = np.random.default_rng(3)
+    rows = rng.standard_normal((300, 320)).astype(np.float32)
+    rows[:, 160:] = 0
+    task = Labelled(rows[:, rng.permutation(320)], (rows[:, 0] > rows[:, 1]).astype(int))
+    fold = folds(task.labels, 3, np.random.default_rng(0))
+    # Half as many columns have half the scale, and so twice the penalty.
+    padded = cross_validated(task, fold, ClassifierConfig(strengths=(0.05,)), accuracy)
+    plain = cross_validated(
+        task._replace(rows=rows[:, :160]), fold, ClassifierConfig(strengths=(0.1,)), accuracy
+    )
+    assert (padded == plain).mean() > 0.98
+
+
 def test_the_fold_that_is_tested_teaches_nothing() -> None:
     task = blobs(4, count=60, gap=1)
     fold = folds(task.labels, 3, np.random.default_rng(0))
