@@ -241,11 +241,12 @@ UNTRAINED = ("mean", "power means", "idf", "sif")
 
 def rows_of(made: Made, task: Task, other: str, bench: Bench) -> dict[str, Matrix]:
     """The rows of the task's sentences in both languages, (n, d) each."""
-    english, theirs = (task.encoded(made.encoder, language) for language in (ENGLISH, other))
+    theirs, language = task, other
     if made.translated:
-        own = task._replace(texts={ENGLISH: _translated(task, (other, ENGLISH), bench)})
-        theirs = own.encoded(made.encoder, ENGLISH)
-    return {ENGLISH: english, other: theirs}
+        theirs, language = task._replace(texts={ENGLISH: _translated(task, (other, ENGLISH), bench)}), ENGLISH
+    return {
+        ENGLISH: task.encoded(made.encoder, ENGLISH), other: theirs.encoded(made.encoder, language),
+    }  # fmt: skip
 
 
 def machine_made(task: Task, other: str, bench: Bench) -> Task:
