@@ -3,6 +3,7 @@
 import argparse
 import json
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,8 +27,12 @@ class Bench:
 
     def __init__(self, asked: argparse.Namespace, seed: int) -> None:
         self.asked, self.seed = asked, seed
-        self.sick = official(asked.shared / "data")
         self.text: Text = written(asked.shared / "data", asked.work / "text", asked.tatoeba)
+
+    @cached_property
+    def sick(self) -> Path:
+        """SICK in its official parts; who only translates does not read it."""
+        return official(self.asked.shared / "data")
 
     def encoder(self, name: str, system: str, options: Options) -> Trained:
         """An encoder and what muse train said of it; trained once."""
