@@ -107,6 +107,21 @@ def cross_fitted(
     return mapped
 
 
+def principal_axes(product: Tensor) -> tuple[Tensor, Tensor]:
+    """The eigenvalues (d,) and eigenvectors (d, d) of a symmetric matrix such as X^T X, the largest first.
+
+    In double precision: in single precision LAPACK may not converge where many columns of X are zero.
+    Raise NotConverged if the matrix has none, as one with NaN.
+    """
+    try:
+        values, axes = torch.linalg.eigh(product.double())
+    except RuntimeError as error:
+        raise NotConverged(f"a matrix must have eigenvalues, got none ({error})") from error
+    if not values.isfinite().all():  # of a small matrix with NaN, LAPACK says nothing
+        raise NotConverged("a matrix must have eigenvalues, got NaN")
+    return values.flip(0), axes.flip(1)
+
+
 def svd(product: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """U (e, k), S (k,) and V^T (k, d) of an (e, d) matrix, k the smaller of e and d.
 

@@ -11,7 +11,16 @@ from torch.nn.functional import normalize
 
 from muse.errors import BadSetting, NotConverged
 from muse.normalise import DEFAULT_STEPS, normalise, normalise_
-from muse.procrustes import both_mapped, correlation_weighted, cross_fitted, gram, procrustes, rotation, svd
+from muse.procrustes import (
+    both_mapped,
+    correlation_weighted,
+    cross_fitted,
+    gram,
+    principal_axes,
+    procrustes,
+    rotation,
+    svd,
+)
 from tests.support.spaces import raw_rows
 from tests.support.spaces import rotation as drawn
 
@@ -134,6 +143,17 @@ def test_a_decomposition_that_stalls_is_made_another_way(monkeypatch: pytest.Mon
     torch.testing.assert_close(left * values @ right, matrix)
     with pytest.raises(NotConverged, match="must have singular values"):
         svd(matrix * torch.nan)
+
+
+def test_principal_axes_are_those_of_scipy_the_widest_first() -> None:
+    rows = np.random.default_rng(0).normal(size=(50, 6)) * [1, 5, 2, 4, 3, 0]
+    values, axes = principal_axes(gram(torch.from_numpy(rows.astype(np.float32))))
+    assert values.dtype == axes.dtype == torch.float64  # also of rows in single precision
+    expected, directions = scipy.linalg.eigh(rows.T @ rows)
+    np.testing.assert_allclose(values.numpy(), expected[::-1], rtol=1e-5, atol=1e-3)
+    np.testing.assert_allclose(np.abs((axes.numpy() * directions[:, ::-1]).sum(axis=0)), 1, atol=1e-5)
+    with pytest.raises(NotConverged, match="must have eigenvalues"):
+        principal_axes(torch.full((2, 2), torch.nan))
 
 
 SEQUENCES = [

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from muse.procrustes import gram, principal_axes
 from muse.search.approximate import BEST, Demand
 from muse.search.bidirectional_search import BothDirections
 from muse.search.exact import Neighbours, at_once, merged, nearest, nonzero_places
@@ -125,11 +126,10 @@ def _compared_first(
     That is among the `many` nearest of keys (m, d) of queries (s, d), whose best (s, j) as a whole are known;
     half as many may be missed as the demand lets, for the clusters miss some too.
     """
-    values, wide = torch.linalg.eigh((learned_from.T @ learned_from).double())
-    directions: Tensor = wide.to(keys)
-    shares = values.flip(0).cumsum(0) / values.sum()
+    values, axes = principal_axes(gram(learned_from))
+    directions, shares = axes.to(keys), values.cumsum(0) / values.sum()
     for share in COMPARED_FIRST:
-        components = directions.flip(1)[:, : 1 + int((shares < share).sum())]
+        components = directions[:, : 1 + int((shares < share).sum())]
         near = nearest(sample @ components, keys @ components, many).indices
         right = (best[:, :, None] == near[:, None]).any(dim=2).double()
         if right[:, 0].mean() >= (1 + demand.at_1) / 2 and right.mean() >= (1 + demand.at_10) / 2:
