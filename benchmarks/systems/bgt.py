@@ -24,7 +24,6 @@ import time
 from collections.abc import Iterable
 from itertools import tee
 from pathlib import Path
-from statistics import fmean
 
 import torch
 
@@ -37,7 +36,7 @@ from benchmarks.support.sentence_measures import answered, read_out, sides_of, s
 from benchmarks.support.sentence_sets import PIVOT, retrieval_sets, training
 from benchmarks.support.tables import header, heading, numbers, over_seeds, row
 from benchmarks.systems.bgt_probes import PAPER, tasks
-from benchmarks.systems.bgt_rows import ROWS, Bench, Row, over_years, rows
+from benchmarks.systems.bgt_rows import ROWS, Bench, Row, mean_over_years, over_years, rows
 from muse.run.runtime import Runtime
 from muse.run.seeds import generator_for
 from muse.search.retrieval import PairScore
@@ -107,9 +106,10 @@ def years(bench: Bench, all_rows: Iterable[Row]) -> None:
         cells = []
         for seed, encoder in zip(numbers(bench.asked.seeds), one.encoders, strict=True):
             scores = over_years(encoder, bench.asked.shared / "data")
+            scores = [*scores, mean_over_years(scores)]
             found = {score.name: score.as_json() for score in scores}
             append(bench.asked.out, scored(found, one.name, seed), COLUMNS)
-            cells.append([*(score.value for score in scores), fmean(score.value for score in scores)])
+            cells.append([score.value for score in scores])
         row([one.name, *map(over_seeds, zip(*cells, strict=True))])
 
 

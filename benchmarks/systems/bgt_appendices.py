@@ -14,7 +14,6 @@ made again.
 """
 
 import argparse
-import math
 import tempfile
 import time
 from dataclasses import replace
@@ -34,7 +33,7 @@ from benchmarks.support.options import NEEDED, REPEATED, command_line
 from benchmarks.support.pairs import SHARED
 from benchmarks.support.sentence_sets import beside_english, training
 from benchmarks.support.tables import append_rows, commit, numbers, today
-from benchmarks.systems.bgt_rows import TEXT, effective, over_years
+from benchmarks.systems.bgt_rows import TEXT, effective, mean_over_years, over_years
 from muse.progress import Progress
 from muse.run.runtime import Runtime
 from muse.sentences.systems.bgt import bgt_system
@@ -121,14 +120,13 @@ def measured(one: Asked, space: Space, text: Path, asked: argparse.Namespace) ->
     ):
         trained = train_system("bgt", request, Runtime(progress=Progress()))
     scores = over_years(trained.encoder, asked.shared / "data")
-    mean = fmean(score.value for score in scores)
-    half = math.hypot(*(score.ci95[1] - score.ci95[0] for score in scores)) / 2 / len(scores)
+    mean = mean_over_years(scores)
     return {
         **one._asdict(), "encoder_layers": settings.get("encoder_layers", "0"), "pairs": asked.pairs,
         "epochs": asked.epochs, "rate": f"{asked.rate:g}", "steps": trained.epochs[-1].steps,
         "epoch_s": fmean([epoch.seconds for epoch in trained.epochs[1:]] or [0.0]),
         "loss": -trained.best.score, **{score.name: score.value for score in scores},
-        **with_interval("sts", mean, (mean - half, mean + half)), "commit": commit(), "date": today(),
+        **with_interval("sts", mean.value, mean.ci95), "commit": commit(), "date": today(),
     }  # fmt: skip
 
 

@@ -1,9 +1,12 @@
 """The encoders that benchmarks/systems/bgt.py compares: what each is, and how it is trained."""
 
+import math
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
@@ -157,6 +160,14 @@ def over_years(encoder: SentenceEncoder, data: Path) -> list[TaskScore]:
         return encoder.encode(sentences, PIVOT).matrix
 
     return evaluate_suite(read_suite(data, names=YEARS), encode, SuiteConfig(), Progress(quiet=True))
+
+
+def mean_over_years(scores: Sequence[TaskScore]) -> TaskScore:
+    """The mean of scores, whose interval takes the years as independent."""
+    mean = fmean(score.value for score in scores)
+    half = math.hypot(*(score.ci95[1] - score.ci95[0] for score in scores)) / 2 / len(scores)
+    tested = sum(score.tested for score in scores)
+    return replace(scores[0], name="mean", value=mean, ci95=(mean - half, mean + half), tested=tested)
 
 
 def _both(bench: Bench, name: str, encoders: list[SentenceEncoder]) -> Iterator[Row]:
