@@ -4,6 +4,7 @@
         [--steps 156250] [--slice 31250] [--device cpu] [--tf32] [--kept paper-recipe-runs]
         [--shared ../shared]
     python -m benchmarks.align.paper_recipe [--out benchmarks/results/align]
+        [--pairs zhang-es-en --checkpoints "FILE;FILE"]
 
 The first command trains with the settings of `muse align --recipe muse` (PAPER, raw vectors), runs of vectors
 of the same dimension side by side, and keeps the mapping after every slice of steps: an epoch of the paper,
@@ -12,6 +13,9 @@ are and nothing reacts to the criterion, as within the paper's first epoch. The 
 was kept: criterion and P@1 of every slice (paper_recipe_epochs.csv), and of each run the mapping with the
 highest criterion before and after plain refinement, beside supervised Procrustes and matched moments
 (paper_recipe.csv).
+
+With --checkpoints it measures a run of `muse align --recipe muse` instead: copies of its adversarial.npz, one
+after each epoch, or of fewer, which have the best mapping before them. Its rows are of PAIR, muse align.
 
 Procrustes is fitted to three quarters of the gold words and tested on the last, in turn.
 """
@@ -245,6 +249,19 @@ def read_kept(path: Path) -> Kept:
         return Kept(file["maps"], file["figures"])
 
 
+def of_checkpoints(paths: Sequence[Path], steps: int = PAPER.steps) -> Kept:
+    """The run whose checkpoint was copied after some of its epochs: those whose mapping a copy has."""
+    found = dict[int, tuple[Matrix, list[float]]]()
+    for path in paths:
+        with np.load(path) as file:
+            reported = file["reported"]  # (e, 3): criterion, loss and defect
+            best = int(reported[:, 0].argmax())
+            for epoch, mapping in ((best, file["best_mapping"]), (len(reported) - 1, file["mapping"])):
+                found[epoch] = mapping[0], [(epoch + 1) * steps, *reported[epoch], np.nan]
+    maps, figures = zip(*(found[epoch] for epoch in sorted(found)), strict=True)
+    return Kept(np.array(maps), np.array(figures))
+
+
 def epochs(task: Task, seed: int, run: Kept) -> Iterator[dict[str, object]]:
     """Yields the row of each slice."""
     for mapping, (steps, score, loss, defect, seconds) in zip(run.maps, run.figures, strict=True):
@@ -254,7 +271,7 @@ def epochs(task: Task, seed: int, run: Kept) -> Iterator[dict[str, object]]:
             "discriminator_loss": loss, "defect": defect,
             "p_at_1_nn": task.p_at_1(mapping, Retrieval("nn")), "p_at_1_csls": task.p_at_1(mapping),
             "refined_p_at_1_csls": task.p_at_1(refined.source_map), "refined_criterion": refined.criterion,
-            "seconds": seconds,
+            "seconds": "" if np.isnan(seconds) else seconds,
         }  # fmt: skip
 
 
@@ -336,6 +353,7 @@ def main() -> None:
         slice=(PAPER.steps, "mapping steps between two mappings"), device=("cpu", "on which to train"),
         tf32=(False, "products of a GPU have mantissas of 10 bits"),
         kept=(Path("paper-recipe-runs"), "folder of the runs"),
+        checkpoints=("", "of a run of muse align, with ; between"),
         out=ROOT / "benchmarks" / "results" / "align", shared=SHARED,
     )  # fmt: skip
     keep_freed_memory()
@@ -343,11 +361,18 @@ def main() -> None:
     heading("The recipe of the paper")
     asked.kept.mkdir(parents=True, exist_ok=True)
     tasks = [Task.of(name, asked.shared) for name in asked.pairs.split(",")]
-    for tasks_of in _by_dimension(tasks) if asked.train else []:
-        train([(task, seed) for seed in numbers(asked.seeds) for task in tasks_of], asked)
-    for task in [] if asked.train else tasks:
-        files = {seed: kept_file(asked.kept, task.pair.name, seed) for seed in numbers(asked.seeds)}
-        measure(task, {seed: read_kept(path) for seed, path in files.items() if path.exists()}, asked.out)
+    if asked.train:
+        for tasks_of in _by_dimension(tasks):
+            train([(task, seed) for seed in numbers(asked.seeds) for task in tasks_of], asked)
+    elif asked.checkpoints:
+        pair, run = tasks[0].pair, of_checkpoints([Path(one) for one in asked.checkpoints.split(";")])
+        task = replace(tasks[0], pair=pair._replace(name=f"{pair.name}, muse align"))
+        measure(task, {numbers(asked.seeds)[0]: run}, asked.out)
+    else:
+        for task in tasks:
+            files = {seed: kept_file(asked.kept, task.pair.name, seed) for seed in numbers(asked.seeds)}
+            known = {seed: read_kept(path) for seed, path in files.items() if path.exists()}
+            measure(task, known, asked.out)
 
 
 if __name__ == "__main__":

@@ -79,3 +79,18 @@ def test_ranks_are_correlated_where_there_are_enough() -> None:
     rows = [{"a": one, "b": one**3} for one in (1.0, 2.0, 4.0, 3.0)]
     assert paper_recipe.correlated(rows, "a", "b").startswith("4 slices: Spearman's rho 1.00")
     assert paper_recipe.correlated(rows[:2], "a", "b") == "2 slices: too few, or all alike"
+
+
+def test_copies_of_a_checkpoint_are_a_run_of_the_epochs_whose_mapping_they_have(tmp_path: Path) -> None:
+    # The second epoch is the best and has no copy of its own: its mapping is the best of the later copy.
+    reported = np.array([[0.4, 3, 0.3], [0.7, 2, 0.2], [0.6, 1, 0.1]])
+    maps = np.array([np.eye(2) * number for number in range(3)])
+    for epochs, best in ((1, 0), (3, 1)):
+        np.savez(
+            tmp_path / f"{epochs}.npz", reported=reported[:epochs], mapping=maps[epochs - 1 : epochs],
+            best_mapping=maps[best : best + 1],
+        )  # fmt: skip
+    run = paper_recipe.of_checkpoints([tmp_path / "3.npz", tmp_path / "1.npz"], steps=10)
+    np.testing.assert_array_equal(run.maps, maps)
+    np.testing.assert_array_equal(run.figures[:, 0], [10, 20, 30])
+    np.testing.assert_array_equal(run.figures[:, 1:4], reported)
