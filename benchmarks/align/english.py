@@ -1,17 +1,18 @@
 """English to English, by corpus, program, retrieval and frequency: figure 4.3 of Conneau's thesis (2019).
 
     python -m benchmarks.align.english --work FOLDER --out FILE.csv [--pairs wiki-glove,novels-glove]
-        [--shared ../shared]
+        [--seeds 0-2] [--shared ../shared]
 
 Two English spaces are aligned without strings (`--no-identical --answers csls`); right is a word's own
 spelling. P@1 of the words that both have, by the rank of the word in the first, beside Procrustes on three
 quarters of these words, which answers the last. Of novels (fastText, 300 dimensions), the web (GloVe, 50)
 and Wikipedia twice (word2vec of Zhang et al., 2017, 50). A space that is in the folder is not made again.
+Procrustes learns nothing that a seed draws: its rows come with seed 0.
 """
 
 import json
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,7 @@ from torch.nn.functional import normalize
 from benchmarks.support.kept_rows import Row, append, interval_columns, with_interval
 from benchmarks.support.options import NEEDED, command_line
 from benchmarks.support.pairs import SHARED
-from benchmarks.support.tables import commit, muse, today
+from benchmarks.support.tables import commit, muse, numbers, today
 from muse.evaluation.score import bootstrap_interval
 from muse.procrustes import procrustes
 from muse.search.retrieval import Retrieval, best_targets
@@ -38,7 +39,7 @@ RETRIEVALS = ("nn", "csls")
 FOLDS = 4  # on the common words of three folds, for those of the last
 BANDS = (0, 1_000, 2_500, 5_000, 10_000, 30_000)
 COLUMNS = (
-    "pair", "method", "label", "confidence", "retrieval", "from_rank", "to_rank", "words",
+    "pair", "seed", "method", "label", "confidence", "retrieval", "from_rank", "to_rank", "words",
     *interval_columns("p_at_1"), "commit", "date",
 )  # fmt: skip
 
@@ -61,28 +62,28 @@ def of_folds(source: Vectors, target: Vectors, gold: NDArray[np.int64], retrieva
     return right
 
 
-def aligned(pair: str, work: Path, shared: Path) -> Path:
+def aligned(pair: str, seed: int, work: Path, shared: Path) -> Path:
     """The space of two English files, made if it is not there."""
-    folder, files = work / pair, [shared / "data" / FILES[name] for name in pair.split("-")]
+    folder, files = work / f"{pair}.{seed}", [shared / "data" / FILES[name] for name in pair.split("-")]
     if not (folder / "manifest.json").exists():
         muse(
             "align", "--src", FIRST, "--tgt", SECOND, "--src-emb", files[0], "--tgt-emb", files[1],
-            "--no-identical", "--answers", "csls", "--threads", "1", "--out", folder,
+            "--no-identical", "--answers", "csls", "--threads", "1", "--seed", str(seed), "--out", folder,
         )  # fmt: skip
     return folder
 
 
-def rows(pair: str, folder: Path) -> Iterator[Row]:
+def rows(pair: str, seed: int, folder: Path) -> Iterator[Row]:
     """Yields the rows of a space: of its alignment and of Procrustes, each retrieval, each band and all."""
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     space = load_space(folder)
     source, target = space.vectors(FIRST), space.vectors(SECOND)
     gold = np.array([target.index.get(word, -1) for word in source.words])  # (n,)
-    about = {"pair": pair, "method": manifest["method"], **manifest["verdict"]}
+    about = {"pair": pair, "seed": seed, "method": manifest["method"], **manifest["verdict"]}
     for name in RETRIEVALS:
         yield from banded({**about, "retrieval": name}, best(source, target, name) == gold, gold)
-    for name in RETRIEVALS:
-        supervised = {"pair": pair, "method": "Procrustes", "retrieval": name}
+    for name in RETRIEVALS if seed == 0 else ():
+        supervised = {"pair": pair, "seed": "", "method": "Procrustes", "retrieval": name}
         yield from banded(supervised, of_folds(source, target, gold, name), gold)
 
 
@@ -101,9 +102,10 @@ def banded(about: Row, right: NDArray[np.bool_], gold: NDArray[np.int64]) -> Ite
 
 def main() -> None:
     """Appends the rows of each pair."""
-    asked = command_line(__doc__, work=NEEDED, out=NEEDED, pairs=PAIRS, shared=SHARED)
-    for pair in asked.pairs.split(","):
-        append(asked.out, rows(pair, aligned(pair, asked.work, asked.shared)), COLUMNS, decimals=4)
+    asked = command_line(__doc__, work=NEEDED, out=NEEDED, pairs=PAIRS, seeds="0", shared=SHARED)
+    for seed, pair in product(numbers(asked.seeds), asked.pairs.split(",")):
+        folder = aligned(pair, seed, asked.work, asked.shared)
+        append(asked.out, rows(pair, seed, folder), COLUMNS, decimals=4)
 
 
 if __name__ == "__main__":
