@@ -18,7 +18,7 @@ The seed draws everything but the text. `steps` is 0 for the word-by-word transl
 model of the text. `p_at_1` is that of gold lists, `right` the share of the words of that parallel text, with
 repetitions, whose first translation has at least a tenth of their links in it. Both are of the direction that
 the row translates; the model learns that direction from translations of the other one. A folder of --work is
-for one kind of text. Rows that the file has are not made again.
+for one kind of text, of which the table and the picture are. Rows that the file has are not made again.
 """
 
 import argparse
@@ -274,7 +274,7 @@ def main() -> None:
                     append(asked.out, made.rows(kind, seed, steps), COLUMNS)
                     took = time.perf_counter() - began
                     print(f"{language} {kind} {seed} {steps}: {took:.0f} s", file=sys.stderr, flush=True)
-    show(rows := read_rows(asked.out))
+    show(rows := [one for one in read_rows(asked.out) if one["text"] == asked.kind])
     print("\n" + "\n".join(rising(rows, measure) for measure in ("p_at_1", "right")))
     if asked.picture:
         drawn = scatter(points(rows), "words of the text translated right, %", "BLEU of the Transformer")
