@@ -107,7 +107,7 @@ def cross_fitted(
     return mapped
 
 
-def principal_axes(product: Tensor) -> tuple[Tensor, Tensor]:
+def eigenpairs(product: Tensor) -> tuple[Tensor, Tensor]:
     """The eigenvalues (d,) and eigenvectors (d, d) of a symmetric matrix such as X^T X, the largest first.
 
     In double precision: in single precision LAPACK may not converge where many columns of X are zero.

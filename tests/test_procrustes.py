@@ -15,8 +15,8 @@ from muse.procrustes import (
     both_mapped,
     correlation_weighted,
     cross_fitted,
+    eigenpairs,
     gram,
-    principal_axes,
     procrustes,
     rotation,
     svd,
@@ -145,15 +145,15 @@ def test_a_decomposition_that_stalls_is_made_another_way(monkeypatch: pytest.Mon
         svd(matrix * torch.nan)
 
 
-def test_principal_axes_are_those_of_scipy_the_widest_first() -> None:
+def test_eigenpairs_are_those_of_scipy_the_largest_first() -> None:
     rows = np.random.default_rng(0).normal(size=(50, 6)) * [1, 5, 2, 4, 3, 0]
-    values, axes = principal_axes(gram(torch.from_numpy(rows.astype(np.float32))))
+    values, axes = eigenpairs(gram(torch.from_numpy(rows.astype(np.float32))))
     assert values.dtype == axes.dtype == torch.float64  # also of rows in single precision
     expected, directions = scipy.linalg.eigh(rows.T @ rows)
     np.testing.assert_allclose(values.numpy(), expected[::-1], rtol=1e-5, atol=1e-3)
     np.testing.assert_allclose(np.abs((axes.numpy() * directions[:, ::-1]).sum(axis=0)), 1, atol=1e-5)
     with pytest.raises(NotConverged, match="must have eigenvalues"):
-        principal_axes(torch.full((2, 2), torch.nan))
+        eigenpairs(torch.full((2, 2), torch.nan))
 
 
 SEQUENCES = [

@@ -23,7 +23,7 @@ from torch.nn.functional import normalize
 
 from muse.alignment import Alignment
 from muse.learn.pair import LanguagePair
-from muse.procrustes import both_mapped, correlation_weighted, gram, principal_axes, rotation
+from muse.procrustes import both_mapped, correlation_weighted, eigenpairs, gram, rotation
 
 LEAST_VARIANCE = 1e-4  # of the widest direction: below, noise would be amplified
 LARGER_DRAW_FACTOR = 2  # times the rows of a round, for what no later round makes up for
@@ -55,7 +55,7 @@ def whiten(rows: Tensor, power: float, dimensions: int | None = None) -> Tensor:
 
     The standard deviation s of each axis becomes s^(1 - power): 0 changes nothing, 1 whitens.
     """
-    variances, axes = principal_axes(gram(rows))
+    variances, axes = eigenpairs(gram(rows))
     variances, axes = variances[:dimensions], axes[:, :dimensions]
     scales = (variances / variances[0].clamp_min(1e-12)).clamp_min(LEAST_VARIANCE) ** (-power / 2)
     return normalize(rows @ (axes * scales).to(rows))

@@ -34,7 +34,7 @@ from muse.learn.pair import LanguagePair
 from muse.learn.refine import FIRST_ROUNDS, rounds
 from muse.learn.transport import TransportConfig, mapping_by_transport
 from muse.normalise import normalise
-from muse.procrustes import both_mapped, gram, principal_axes, procrustes, rotation
+from muse.procrustes import both_mapped, eigenpairs, gram, procrustes, rotation
 from muse.search.exact import nearest
 from muse.search.retrieval import Retrieval, mutual_neighbours, recovered
 
@@ -314,7 +314,7 @@ def _relaxed_agreement(
 
 def _principal(rows: Tensor) -> Tensor:
     """The rows (n, d) along their principal axes, widest first, with the longer tail of each positive."""
-    rotated = rows @ principal_axes(gram(rows))[1].float()
+    rotated = rows @ eigenpairs(gram(rows))[1].float()
     return torch.where((rotated**3).sum(dim=0) < 0, -rotated, rotated)
 
 

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from muse.procrustes import gram, principal_axes
+from muse.procrustes import eigenpairs, gram
 from muse.ranking.ranker import Ranker
 from muse.ranking.translations import TRUSTED
 from muse.space import Space
@@ -196,7 +196,7 @@ def on_a_plane(rows: NDArray[Any], seed: int) -> Plane:
 def _beginning(rows: Tensor, seed: int) -> Tensor:
     """The places (2, p) at first: the two principal components of rows (p, d), with a little noise."""
     centred = (rows - rows.mean(dim=0)).double()
-    plane = (centred @ principal_axes(gram(centred))[1][:, :2]).T  # (2, p)
+    plane = (centred @ eigenpairs(gram(centred))[1][:, :2]).T  # (2, p)
     noise = torch.from_numpy(np.random.default_rng(seed).standard_normal(tuple(plane.shape)))
     places = plane / plane[0].std().clamp_min(1e-12) + JITTER * noise
     beginning: Tensor = (BEGINNING * places).float().contiguous()

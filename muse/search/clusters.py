@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from muse.procrustes import gram, principal_axes
+from muse.procrustes import eigenpairs, gram
 from muse.search.approximate import BEST, Demand
 from muse.search.bidirectional_search import BothDirections
 from muse.search.exact import Neighbours, at_once, merged, nearest, nonzero_places
@@ -126,7 +126,7 @@ def _compared_first(
     That is among the `many` nearest of keys (m, d) of queries (s, d), whose best (s, j) as a whole are known;
     half as many may be missed as the demand lets, for the clusters miss some too.
     """
-    values, axes = principal_axes(gram(learned_from))
+    values, axes = eigenpairs(gram(learned_from))
     directions, shares = axes.to(keys), values.cumsum(0) / values.sum()
     for share in COMPARED_FIRST:
         components = directions[:, : 1 + int((shares < share).sum())]

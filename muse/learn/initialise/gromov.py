@@ -26,7 +26,7 @@ from muse.learn.initialise.components import stabilised, unit_components
 from muse.learn.initialise.features import log_ranks
 from muse.learn.pair import Criterion, LanguagePair
 from muse.learn.transport import sinkhorn
-from muse.procrustes import gram, principal_axes, svd
+from muse.procrustes import eigenpairs, gram, svd
 from muse.run.runtime import Runtime
 from muse.vectors import Vectors
 
@@ -100,7 +100,7 @@ class SimilarityRoot(NamedTuple):
     @classmethod
     def of(cls, rows: Tensor, dimensions: int) -> "SimilarityRoot":
         """The root for rows (n, d) of unit length."""
-        axes = principal_axes(gram(rows.double()))[1][:, :dimensions].to(rows)
+        axes = eigenpairs(gram(rows.double()))[1][:, :dimensions].to(rows)
         _, values, right = svd(normalize(rows @ axes))
         return cls(axes, right.T / values.clamp_min(1e-6).sqrt())
 

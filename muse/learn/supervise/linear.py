@@ -27,7 +27,7 @@ import torch
 from torch import Tensor
 
 from muse.learn.supervise.training_pairs import BLOCK_OF_UNITS, CrossMoments, HiddenUnits, Maps, TrainingPairs
-from muse.procrustes import gram, principal_axes, procrustes, rotation, svd
+from muse.procrustes import eigenpairs, gram, procrustes, rotation, svd
 
 SMALL = 1e-30  # below every variance
 LEAST_CORRELATION = 1e-8  # of the largest: squared, the precision of a double
@@ -65,7 +65,7 @@ def corrected(evidence: TrainingPairs, start: Tensor, penalty: float, rank: int 
     scale = (given * moments.covariance.T).sum() / (given * fitted).sum().clamp_min(SMALL)
     change = _penalised(moments, moments.covariance - scale * fitted.T, penalty)
     if rank is not None and rank < len(change):
-        _, axes = principal_axes(change @ covariance @ change.T)  # of what D predicts, (dt, dt)
+        _, axes = eigenpairs(change @ covariance @ change.T)  # of what D predicts, (dt, dt)
         change = axes[:, :rank] @ (axes[:, :rank].T @ change)
     return _into_target(scale * given + change, evidence)
 
@@ -204,7 +204,7 @@ def _singular(product: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     if len(product) < product.shape[1]:
         right, s, left = _singular(product.T)
         return left, s, right
-    values, right = principal_axes(gram(product))
+    values, right = eigenpairs(gram(product))
     s = values.clamp_min(0).sqrt()
     return product @ right / s.clamp_min(float(s[0]) * LEAST_CORRELATION + SMALL), s, right
 

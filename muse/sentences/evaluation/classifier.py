@@ -14,7 +14,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from muse.errors import Mismatch
 from muse.evaluation.score import Interval, JsonScore, Score, Signature, bootstrap_interval
-from muse.procrustes import gram, principal_axes
+from muse.procrustes import eigenpairs, gram
 from muse.vectors import Matrix
 
 Labels = NDArray[np.int64]
@@ -198,7 +198,7 @@ class Regressions:
         self.targets = torch.from_numpy(targets.astype(np.float32))[:, None]  # (n, 1, c)
         self.axes: torch.Tensor | None = None
         if rows.shape[1] <= _MOST_AXES:
-            values, axes = principal_axes(gram(self.rows) / len(rows))
+            values, axes = eigenpairs(gram(self.rows) / len(rows))
             self.values, self.axes = values.clamp_min(0).float(), axes.float()
             self.rows = self.rows @ self.axes  # a rotation leaves the penalty as it is
         else:

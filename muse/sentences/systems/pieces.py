@@ -21,7 +21,7 @@ from muse.errors import BadSetting, MissingExtra
 from muse.installation import install_extra
 from muse.normalise import Normalisation
 from muse.orthography import is_punctuation
-from muse.procrustes import gram, principal_axes
+from muse.procrustes import eigenpairs, gram
 from muse.sentences.encoders.ragged import Ragged
 from muse.sentences.encoders.reading import PIECE, Limited, Reader, Reading, blocks
 from muse.sentences.systems.networks.transformer import initial_deviation
@@ -177,7 +177,7 @@ def principal(rows: Tensor, hidden: int) -> Tensor:
     d = rows.shape[1]
     if d <= hidden:
         return functional.pad(rows, (0, hidden - d))
-    return rows @ principal_axes(gram(rows))[1][:, :hidden].to(rows)
+    return rows @ eigenpairs(gram(rows))[1][:, :hidden].to(rows)
 
 
 @torch.no_grad()
